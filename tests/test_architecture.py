@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from pathlib import Path
 
 import pytest
@@ -95,5 +94,8 @@ def test_no_package_files_in_tests():
 @pytest.mark.newest
 def test_tests_do_not_import_each_other():
     """What several need is in tests/helpers; so a test can be run, moved or deleted alone."""
-    importing = re.compile(r"^\s*(from|import) test_", re.MULTILINE)
-    assert not [path.name for path in (ROOT / "tests").rglob("*.py") if importing.search(path.read_text("utf-8"))]
+    for path in (ROOT / "tests").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        names = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        names += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        assert not [name for name in names if name.startswith("test_")], path.name

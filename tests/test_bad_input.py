@@ -107,7 +107,7 @@ def test_a_pattern_whose_stitches_do_not_fit_is_sewn_all_the_same():
     for _ in range(25):
         report = simulation.step(DT)
     assert report.crossings == 0
-    assert (state_of(simulation).seams[2] > 0.0).mean() > 0.6
+    assert (state_of(simulation).memory["sewing"]["pairs"][2] > 0.0).mean() > 0.6
     assert np.isfinite(simulation.positions(body)).all()
 
 

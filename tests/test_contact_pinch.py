@@ -105,7 +105,7 @@ def test_pinched_cloth_goes_on_from_the_state_of_another_simulation(one_mesh, fr
     for place in PATH[:frame]:
         one.step(place)
     state = one.simulation.frames.state(frame)
-    assert state.penetrated.any()
+    assert state.memory["obstacles"]["penetrated"].any()
     other.simulation.restore(0, state)
     for place in PATH[frame : frame + 2]:
         for scene in (one, other):

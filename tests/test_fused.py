@@ -18,6 +18,7 @@ from pbd_addon import Body, Material, Plane, Simulation, Wind
 from pbd_addon.kernels import load
 from pbd_addon.kernels.protocol.frames import Call
 from pbd_addon.kernels.protocol.projections import Tethered
+from pbd_addon.model.model import State
 from pbd_addon.stepping import fused
 
 DT = 1 / 24
@@ -111,8 +112,13 @@ def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
         kinds = [np.array(kind.multipliers) for kind in simulation.constraints]
         forces = [kind.forces() for kind in simulation.constraints]
         told = [np.array([report.strain_max, *report.residuals.values()])]
-        found.append([state.x, state.v, state.strain, state.air, *kinds, *forces, *told])
+        found.append([state.x, state.v, *remembered(state), *kinds, *forces, *told])
     return found
+
+
+def remembered(state: State) -> list[np.ndarray]:
+    """What the state remembers of the past, but for surfaces."""
+    return [array for own in state.memory.values() for array in own.values() if isinstance(array, np.ndarray)]
 
 
 @pytest.fixture

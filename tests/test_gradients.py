@@ -192,7 +192,11 @@ def test_a_lone_contact_is_the_step_of_the_paper(seed):
     state = state_of(simulation)
     finish(
         contact.begin_frame(
-            numpy_kernels, before.T.copy(), np.zeros_like(before.T), state.prediction_error, state.penetrated
+            numpy_kernels,
+            before.T.copy(),
+            np.zeros_like(before.T),
+            state.memory["obstacles"]["prediction_error"],
+            state.memory["obstacles"]["penetrated"],
         )
     )
     contact.begin_substep(1 / 10, 1.0)

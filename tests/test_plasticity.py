@@ -10,8 +10,8 @@ import pytest
 from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.building.tear import split
 from pbd_addon.kernels import available
-from pbd_addon.parts import tearing
 from pbd_addon.parts.plasticity import _ends
 
 DT = 1 / 24
@@ -84,7 +84,7 @@ def test_a_strip_bent_less_than_that_springs_back_whole():
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
     roll(simulation, body, 25.0, back=20.0)
     assert curvatures(body, let_go(simulation, body, 80)).max() < 0.5
-    assert not simulation.frames.state(simulation.frames.last).plastic.any()
+    assert not simulation.frames.state(simulation.frames.last).memory["plasticity"]["yielded"].any()
 
 
 @pytest.mark.newest
@@ -119,7 +119,7 @@ def test_rest_lengths_stay_within_twice_the_first_ones():
     body = strip("Denim", by_its_ends=True, stretch_yield=0.02)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
     pull(simulation, body, 4.0)
-    changed = simulation.frames.state(simulation.frames.last).plastic
+    changed = simulation.frames.state(simulation.frames.last).memory["plasticity"]["yielded"]
     assert changed.max() == 1.0
     assert changed.min() >= -0.5
 
@@ -144,7 +144,7 @@ def test_the_same_frames_come_back(kernels):
     simulation, body = crumpled(kernels=kernels)
     for _ in range(14):
         simulation.step(DT)
-    count = [np.count_nonzero(simulation.frames.state(k).plastic) for k in range(15)]
+    count = [np.count_nonzero(simulation.frames.state(k).memory["plasticity"]["yielded"]) for k in range(15)]
     assert count[1] == 0 < count[14]
     for frame in (count.index(next(filter(None, count))) - 1, 11):
         seen: list[np.ndarray] = []
@@ -152,7 +152,7 @@ def test_the_same_frames_come_back(kernels):
             simulation.truncate(frame)
             for _ in range(frame, 14):
                 simulation.step(DT)
-            seen += [simulation.positions(body).copy(), simulation.frames.state(14).plastic]
+            seen += [simulation.positions(body).copy(), simulation.frames.state(14).memory["plasticity"]["yielded"]]
         np.testing.assert_array_equal(seen[0], seen[2])
         np.testing.assert_array_equal(seen[1], seen[3])
 
@@ -166,8 +166,8 @@ def test_folds_stay_when_cloth_tears():
     model, state = model_of(simulation), simulation.frames.state(14).copy()
     before = plastic_by_place(model, state, body)
     left = np.repeat(body.rest_vertices.reshape(-1, 4, 3).mean(axis=1)[:, 0] < 0.0, 4)
-    joined = np.unique(2 * state.joined + left, return_index=True, return_inverse=True)
-    after = tearing.split(model, state, joined[1][joined[2].reshape(-1)])
+    joined = np.unique(2 * state.memory["tearing"]["joined"] + left, return_index=True, return_inverse=True)
+    after = split(model, state, joined[1][joined[2].reshape(-1)])
     now = plastic_by_place(after, state, body)
     assert len(now) == len(before) - 16
     assert now.items() <= before.items()
@@ -177,15 +177,15 @@ def test_folds_stay_when_cloth_tears():
 def plastic_by_place(model, state, body) -> dict:
     """`State.plastic` by where the ends of hinges, edges and diagonals are at rest; both lips of a tear are one."""
     places = [tuple(sorted(map(tuple, body.rest_vertices[row].round(6)))) for rows in _ends(model) for row in rows]
-    assert len(places) == len(state.plastic)
-    return dict(zip(places, state.plastic.tolist()))
+    assert len(places) == len(state.memory["plasticity"]["yielded"])
+    return dict(zip(places, state.memory["plasticity"]["yielded"].tolist()))
 
 
 def test_what_cannot_yield_has_nothing_to_remember():
     body = strip("Paper")
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
     roll(simulation, body, 25.0)
-    assert simulation.frames.state(simulation.frames.last).plastic.size == 0
+    assert simulation.frames.state(simulation.frames.last).memory["plasticity"]["yielded"].size == 0
 
 
 @pytest.mark.newest
@@ -193,8 +193,10 @@ def test_folds_stay_when_yielding_is_switched_off():
     body = strip("Cotton", bend_yield=10.0)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))
     roll(simulation, body, 25.0, back=9.0)
-    before = simulation.frames.state(simulation.frames.last).plastic
+    before = simulation.frames.state(simulation.frames.last).memory["plasticity"]["yielded"]
     body.material = dataclasses.replace(body.material, bend_yield=1e3)
     left = curvatures(body, let_go(simulation, body))
-    np.testing.assert_array_equal(simulation.frames.state(simulation.frames.last).plastic, before)
+    np.testing.assert_array_equal(
+        simulation.frames.state(simulation.frames.last).memory["plasticity"]["yielded"], before
+    )
     np.testing.assert_allclose(left[2:-2], 15.0, atol=0.5)

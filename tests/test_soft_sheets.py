@@ -94,7 +94,7 @@ def test_no_fabric_pays_for_it(name):
     body = sheet(51, "two corners", PRESETS[name])
     simulation = Simulation([body], self_collision=False)
     model = model_of(simulation)
-    assert model.sequence == model.constraints
+    assert all(model.sequence.count(kind) == 1 for kind in model.constraints)
     assert not model.shear.families
     assert simulation.step(DT).substeps == 20
 

@@ -8,9 +8,9 @@ import pytest
 from helpers.inside import model_of, set_model
 from helpers.meshes import grid
 from pbd_addon import Body, FrameInputs, Material, Plane, Simulation, UnstableError
+from pbd_addon.building.build import with_constraints
 from pbd_addon.constraints import Constraints
-from pbd_addon.model.build import with_constraints
-from pbd_addon.solver import RETRIES
+from pbd_addon.stepping.cutting import RETRIES
 
 H = 1 / 24
 

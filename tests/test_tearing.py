@@ -43,7 +43,7 @@ def stepped(simulation, body, frames):
 
 
 def joined(simulation):
-    return simulation.frames.state(simulation.frames.last).joined
+    return simulation.frames.state(simulation.frames.last).memory["tearing"]["joined"]
 
 
 def pieces(simulation):
@@ -352,7 +352,10 @@ def test_going_on_while_the_gas_leaves_gives_the_same_bits(kernels):
             blow(simulation, body, material, frame)
             blow(other, same, material, frame)
         np.testing.assert_array_equal(simulation.positions(body), other.positions(same))
-        np.testing.assert_array_equal(simulation.frames.state(leaks + 2).inside, other.frames.state(leaks + 2).inside)
+        np.testing.assert_array_equal(
+            simulation.frames.state(leaks + 2).memory["gas"]["inside"],
+            other.frames.state(leaks + 2).memory["gas"]["inside"],
+        )
 
 
 def test_gas_leaves_through_a_hole_as_through_an_orifice():
@@ -372,14 +375,14 @@ def test_gas_leaves_through_a_hole_as_through_an_orifice():
     simulation.step(dt)
     piece = int(np.argmax([len(one.triangles) for one in model_of(simulation).volume.pieces]))
     assert model_of(simulation).volume.opened[piece] == LEAKING
-    before = simulation.frames.state(simulation.frames.last).inside[0, piece]
+    before = simulation.frames.state(simulation.frames.last).memory["gas"]["inside"][0, piece]
     x, volume = simulation.positions(body), model_of(simulation).volume
     inside = volume.measure(simulation._kernels, x.T.copy())[0][piece]
     over = before / inside - ATMOSPHERE
     a, b, c = x[:3]
     flow = 0.6 * 0.5 * np.linalg.norm(np.cross(b - a, c - a)) * np.sqrt(2.0 * over / 1.2)
     simulation.step(dt)
-    after = simulation.frames.state(simulation.frames.last).inside[0, piece]
+    after = simulation.frames.state(simulation.frames.last).memory["gas"]["inside"][0, piece]
     assert 100.0 < over < 310.0
     assert before - after == pytest.approx(dt * flow * (ATMOSPHERE + over), rel=0.02)
 

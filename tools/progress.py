@@ -57,9 +57,6 @@ class Writer:
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
         self.progress = Progress()
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self.progress.failed += report.failed
-
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.progress.total = len(session.items)
         self.write()

@@ -190,7 +190,7 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     numba, numpy = ([f"--kernels={name}"] if len(blenders) > 1 and not options else [] for name in ("numba", "numpy"))
     quick, telling = marked("not slow"), marked("not slow and not newest")
     contact = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("tests/test_contact*.py"))]
-    common, alone, long = paths_of(COMMON), paths_of(ALONE), paths_of(LONG)
+    common, alone, long, backends = (paths_of(names) for names in (COMMON, ALONE, LONG, ["backends"]))
     newest, oldest = blenders[-1], blenders[0]
 
     def of_newest(name: str, selection: list[str], *paths: str, expected: float) -> Suite:
@@ -209,9 +209,9 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
         return [first, between, Suite(oldest, "blender", [*within, *quick, *common], 40), *suites]
     between = Suite(oldest, "physics", [*without, *numpy, *telling, "tests"], 130)
     suites += [
-        Suite(oldest, "blender", [*within, *telling, "--corners", *ignored(alone), "tests/blender"], 200),
-        Suite(oldest, "backends", [*within, *paths_of(["backends"])], 75),  # Pythons and NumPys differ in Numba
-        *(Suite(blender, "blender", [*within, *quick, *common], 40) for blender in blenders[1:-1]),
+        Suite(oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"], 200),
+        Suite(oldest, "backends", [*within, *backends], 75),
+        *(Suite(blender, "blender", [*within, *telling, "--corners", *common], 25) for blender in blenders[1:-1]),
         *(Suite(oldest, name, [*within, *telling, "--corners", path], 8) for name, path in zip(ALONE, alone)),
     ]
     return [first, between, *sorted(suites, key=lambda suite: -suite.expected)]

@@ -15,6 +15,10 @@ THIN = 1e-6
 coordinates of float32 encloses 1e-8, a plate of 1 mm 3e-4."""
 
 
+AT_ONE_PLACE = "{count} vertices of borders are one with others at the same place"
+"""The hint that some are."""
+
+
 def coincident(x: np.ndarray, polygons: Polygons) -> np.ndarray:
     """The first of the border vertices at the same place as each, itself inside of a surface, (n,) int.
 
@@ -30,8 +34,8 @@ def coincident(x: np.ndarray, polygons: Polygons) -> np.ndarray:
     return first
 
 
-def obstacle(x: np.ndarray, polygons: Polygons) -> TriMesh:
-    """An obstacle's surface at positions x (n, 3) [m], in which borders at the same place are one.
+def obstacle(x: np.ndarray, polygons: Polygons) -> tuple[TriMesh, int]:
+    """An obstacle's surface at positions x (n, 3) [m], in which borders at the same place are one, and how many are.
 
     A pane with a front and a back stays two sheets: joined, it would be a body without an inside.
     """
@@ -39,14 +43,15 @@ def obstacle(x: np.ndarray, polygons: Polygons) -> TriMesh:
     first = fans(polygons, coincident(x, polygons), np.zeros(n, bool), one_outside=True)
     mesh = TriMesh(x, polygons, joined=first)
     if (first == np.arange(n)).all():
-        return mesh
+        return mesh, 0
     triangles, area = mesh.triangles, triangle_areas(x, mesh.triangles)
     _, origin = np.unique(mesh.islands, return_index=True)
     island = mesh.islands[triangles[:, 0]]
     a, b, c = (x[triangles[:, k]] - x[origin[island]] for k in range(3))
     volume = np.bincount(island, (np.cross(a, b) * c).sum(axis=1) / 6.0, len(origin))
     empty = np.abs(volume) < THIN * np.bincount(island, area, len(origin)) ** 1.5
-    return TriMesh(x, polygons, joined=np.where(empty[mesh.islands], np.arange(n), first))
+    first = np.where(empty[mesh.islands], np.arange(n), first)
+    return TriMesh(x, polygons, joined=first), int((first != np.arange(n)).sum())
 
 
 def _places(x: np.ndarray, apart: float) -> np.ndarray:

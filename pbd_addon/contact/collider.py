@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import arguments
-from ..bodies.joints import obstacle
+from ..bodies import joints
 from ..bodies.mesh import TriMesh, as_polygons
 
 
@@ -32,6 +32,7 @@ class Collider:
     Attributes:
         mesh: The topology, a `TriMesh`.
         closed: Whether the surface has no border.
+        notes: Hints about the mesh, in sentences.
 
     `thickness`, `friction`, `static_friction`, `restitution` may be changed between steps.
 
@@ -55,7 +56,10 @@ class Collider:
         self.vertices = arguments.vectors(f"{name}: vertices", vertices)
         polygons = as_polygons(f"{name}: faces", faces, len(self.vertices))
         join_borders = arguments.switch(f"{name}: join_borders", join_borders)
-        self.mesh = obstacle(self.vertices, polygons) if join_borders else TriMesh(self.vertices, polygons)
+        self.mesh, joined = (
+            joints.obstacle(self.vertices, polygons) if join_borders else (TriMesh(self.vertices, polygons), 0)
+        )
+        self.notes = (joints.AT_ONE_PLACE.format(count=joined),) if joined else ()
         if not len(self.mesh.triangles):
             raise ValueError(f"{name}: there is no face to collide with")
         self.closed = not self.mesh.boundary_loops

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -12,8 +11,7 @@ import numpy as np
 from ..bodies.settings import SolverSettings
 from ..constraints import Constraints
 from ..constraints.base import Residual
-from ..constraints.distance import is_soft
-from ..model.model import REASONS, Model, Pace, Place, State, Targets
+from ..model.model import REASONS, Model, Pace, State, Targets
 from . import time_stepping
 
 SHORT = 0.1
@@ -52,35 +50,11 @@ TURN = 0.015
 MOST, LEAST = 4.0, 0.25
 """Largest and smallest number of automatic substeps, as multiples of the quality steps."""
 
-LIVELY = 3.0
-"""Largest multiple of the quality steps that pressure takes. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
-rises to 0.09, 0.22, 0.30 m at 20, 40, 60 steps, and to 0.40 m when converged."""
-
-STILL = 0.03
-"""A skin under pressure is at rest if it moves by less than this fraction of its size in a frame."""
-
 MOST_SUBSTEPS = 200
 """Upper limit of the substeps that pressure, soft cloth and colliders ask for."""
 
-WEAK = 0.25
-"""Largest share s of its flow that air may take of a body in a substep of second order, see `air`. A flag of cotton in
-12 m/s, where it is 0.4, would move at 14.2 instead of 13.6 m/s; in a storm light sheets outran the wind by 7 %."""
-
 GENTLE = 0.1
 """Largest share that damping and air may take in two substeps of second order for them to act on both at once."""
-
-BURDEN = 0.01
-"""Largest share of an edge by which a rigid body of mass M may lean on what is light in a substep, M / m g h².
-
-Contact hands the pull of cloth to a rigid body only by the mass of the vertices that touch it. A tray of 2 kg that
-falls by 1 cm onto four party balloons of 23 g presses them to 9 cm with 20 substeps, where edges are strained by 73 %,
-and to 14 cm with the 80 of this share, by 35 %."""
-
-EDGES = 1.75
-"""Largest number of edges that a tension wave crosses in a substep of soft cloth.
-
-Sheets of 100 N/m hang 1.0 % (on four corners) to 2.7 % (on two) too deep at 1.72 edges, 4.8 and 12.5 % at 3.44.
-"""
 
 
 def substeps(
@@ -92,22 +66,17 @@ def substeps(
 ) -> tuple[int, str]:
     """The number of substeps for the frame of dt seconds from `state` to `targets`, and why, one of `REASONS`.
 
-    It is that of the settings or, if automatic, what motion and residuals ask for; and at least what pressure, loads on
-    soft cloth and moving colliders need.
+    It is that of the settings or, if automatic, what motion and residuals ask for; and at least what parts need.
     """
     count, reason = float(settings.substeps), "settings"
     if settings.automatic and settings.method == "XPBD":  # With PBD the stiffness depends on them.
         count, reason = _chosen(model, state, targets, settings, dt)
-    for least, why in (
-        (_for_pressure(model, state, settings.substeps, dt), "pressure"),
-        (_for_soft_cloth(model, settings, dt), "stretch"),
-        (_for_meetings(model, state, targets, dt), "colliders"),
-        (_for_rigid(model, state, dt), "rigid"),
-    ):
+    for part in model.parts:
+        least = part.substeps(model, state, targets, settings.substeps, dt) if part.reason else 1.0
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
-            count, reason = min(math.ceil(least), MOST_SUBSTEPS), why
+            count, reason = min(math.ceil(least), MOST_SUBSTEPS), part.reason
     enough = time_stepping.LEAST
-    few = settings.automatic and count < enough < 2.0 * min(count, state.pace.wanted)
+    few = settings.automatic and count < enough < 2.0 * min(count, _last(state).wanted)
     if few and looks_back(model, state, dataclasses.replace(settings, substeps=enough), dt):
         count = enough  # half as many of second order cost less
     return round(count), reason
@@ -123,39 +92,18 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
     which gains nothing: a curtain of 5 N/m is with 10 steps twice as far from the limit of many as with 20 of first
     order.
     """
-    if settings.substeps < time_stepping.LEAST or settings.method != "XPBD" or _is_inflated(model):
+    if settings.substeps < time_stepping.LEAST or settings.method != "XPBD" or _is_inflated(model) or model.further:
         return False
-    first = not len(state.air)  # frames leave the time there
-    pushed = not first and state.pushed.any()
-    added = model.around.forces or model.further
-    jerked = any(kind.active for kind in (model.grabs, model.seams, model.welds, model.rigid))
-    yields = any(material.bend_yield or material.stretch_yield for material in model.materials)
-    if pushed or added or jerked or yields or model.levels.pulls_free:
-        return False
-    if is_soft(model.materials, settings, model.sizes).any():
-        return False
-    return _air_share(model, state) * 2.0 * dt / settings.substeps < WEAK
+    duration = 2.0 * dt / settings.substeps
+    return not any(part.wants_first_order(model, state, duration) for part in model.parts)
 
 
 def is_slowed_gently(model: Model, state: State, duration: float) -> bool:
-    """Whether damping and air take so little in two substeps of this duration [s] that they can act on both at once.
-
-    Not where gas lifts.
+    """Whether what slows motion down takes so little in two substeps of this duration [s] that it can act on both at
+    once.
     """
-    rate = max(_air_share(model, state), float(model.damping.max()), float(model.drag.max()))
-    return not model.lift.active and 2.0 * duration * rate < GENTLE
-
-
-def _air_share(model: Model, state: State) -> float:
-    """The share of its flow that the air takes of the lightest body in a second, see `air`."""
-    most, wind = 0.0, model.around.wind
-    blowing = (1.0 + wind.turbulence) * float(np.linalg.norm(wind.velocity)) if wind else 0.0
-    for number in model.surface.parts:
-        part, material = model.slices[number], model.materials[number]
-        per_mass = model.bodies[number].mesh.corner_areas.sum() / model.masses[part].sum()
-        speed = max(blowing, math.sqrt((state.v[:, part] ** 2).sum(axis=0).mean()))
-        most = max(most, 0.5 * model.settings.air_density * material.air_normal * per_mass * speed)
-    return most
+    rate = max(part.slowing_rate(model, state) for part in model.parts)
+    return 2.0 * duration * rate < GENTLE
 
 
 def measure(model: Model, state: State, dt: float) -> list[tuple[Constraints, Residual]]:
@@ -197,23 +145,28 @@ def _odds(share: float) -> float:
 
 def remember(
     model: Model,
-    last: Pace,
+    state: State,
     settings: SolverSettings,
     found: Sequence[tuple[Constraints, Residual]],
     count: int,
     dt: float,
 ) -> Pace:
-    """The `Pace` of a frame of dt seconds with `count` substeps and these residuals, after one with the pace `last`.
+    """The `Pace` of a frame of dt seconds from `state`, with `count` substeps and these residuals.
 
     Scenes with skins under pressure approach what the residuals ask for slowly, see `CALM`.
     """
     wanted = [(count * factor(constraints, residual), constraints.cause) for constraints, residual in found]
     most, cause = max(wanted, default=(0.0, "settings"))
     if _is_inflated(model):
-        before, change = last.wanted or float(settings.substeps), math.exp(dt / CALM)
+        before, change = _last(state).wanted or float(settings.substeps), math.exp(dt / CALM)
         most = min(max(most, before / change, settings.substeps), before * change, MOST * settings.substeps)
         cause = cause if most > settings.substeps else "pressure"
     return Pace(count, most, REASONS.index(cause))
+
+
+def _last(state: State) -> Pace:
+    """The pace of the last frame."""
+    return Pace(*state.memory["pace"]["last"].tolist())
 
 
 def _is_inflated(model: Model) -> bool:
@@ -229,7 +182,7 @@ def _chosen(
     dt: float,
 ) -> tuple[float, str]:
     """The automatic number of substeps, from the residuals of the last frame and the inner motion of bodies."""
-    last, count, reason = state.pace, float(settings.substeps), "settings"
+    last, count, reason = _last(state), float(settings.substeps), "settings"
     inflated = _is_inflated(model)
     if last.substeps:
         count = last.wanted
@@ -260,82 +213,7 @@ def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:
         off = x - (share * x).sum(axis=1, keepdims=True)
         size = math.sqrt((share * off**2).sum())
         inner = math.sqrt((share * (way - mean) ** 2).sum())
-        pulled = (targets.pins[:, pins] - state.pin_targets[:, pins] - mean) * held[pins]
+        pulled = (targets.pins[:, pins] - state.memory["pins"]["targets"][:, pins] - mean) * held[pins]
         if size > 0.0:
             most = max(most, inner / size, math.sqrt((pulled**2).sum(axis=0).max(initial=0.0)) / size)
     return most
-
-
-def _for_pressure(model: Model, state: State, quality: int, dt: float) -> float:
-    """Substeps that a skin under pressure needs to bounce and oscillate with its true mass, see `PressurizedSkin`.
-
-    At rest its effective mass is good enough, so only moving skins take more than the quality steps, and at most a few
-    times as many.
-    """
-    needs, most = model.skin.substeps(state.skin, dt), 1.0
-    for part in model.slices:
-        need = float(needs[model.islands[part]].max())
-        if need > most:
-            size = np.ptp(state.x[:, part], axis=1).max()
-            way = dt * math.sqrt((state.v[:, part] ** 2).sum(axis=0).mean())
-            most = max(most, min(need, (LIVELY if way > STILL * size else 1.0) * quality))
-    return most
-
-
-def _for_soft_cloth(model: Model, settings: SolverSettings, dt: float) -> float:
-    """Substeps in which a tension wave of speed sqrt(stretch / density) crosses at most `EDGES` edges of soft cloth.
-
-    With fewer a load does not spread far enough in a substep, and the cloth hangs too deep.
-    """
-    most = 1.0
-    for number in np.flatnonzero(is_soft(model.materials, settings, model.sizes)):
-        lengths, material, maps = model.bodies[number].rest_lengths, model.materials[number], model.maps[number]
-        if len(lengths):
-            ratio = maps.get("stretch", np.ones(1)).max() / maps.get("density", np.ones(1)).min()
-            speed = math.sqrt(material.stretch / material.density * ratio)
-            most = max(most, dt * speed / (EDGES * float(np.median(lengths))))
-    return most
-
-
-def _for_meetings(model: Model, state: State, targets: Targets, dt: float) -> float:
-    """Substeps in which bodies and colliders that may meet move by at most an edge relative to each other.
-
-    Rotation and deformation of a collider count twice, because contact planes follow straight paths only.
-    """
-    moving = [(a, b) for a, b in zip(state.colliders, targets.colliders) if a is not b and a.shape[1]]
-    start, end = (np.concatenate(each, axis=1) for each in zip((state.x, state.x + dt * state.v), *moving))
-    sizes = np.array([part.stop - part.start for part in model.slices] + [a.shape[1] for a, _ in moving])
-    edge = np.array([surface.edge if surface else 0.0 for surface in model.contact.surfaces] + [np.inf] * len(moving))
-    at, bodies = np.cumsum(sizes) - sizes, slice(len(model.slices))
-    way = np.add.reduceat(end - start, at, axis=1) / sizes
-    off = end - start - way.repeat(sizes, axis=1)
-    turning = np.sqrt(np.maximum.reduceat(np.einsum("im,im->m", off, off), at))
-    turning[bodies] = 0.0
-    low = np.minimum.reduceat(np.minimum(start, end), at, axis=1)
-    high = np.maximum.reduceat(np.maximum(start, end), at, axis=1)
-    least = np.minimum(edge[bodies, None], edge)
-    meet = (least > 0.0) & (np.arange(len(model.slices))[:, None] < np.arange(len(edge)))
-    meet &= (low[:, bodies, None] - least <= high[:, None]).all(axis=0)
-    meet &= (high[:, bodies, None] + least >= low[:, None]).all(axis=0)
-    relative = np.linalg.norm(way[:, bodies, None] - way[:, None], axis=0) + 2.0 * turning
-    return float((relative[meet] / least[meet]).max(initial=1.0))
-
-
-def _for_rigid(model: Model, state: State, dt: float) -> float:
-    """Substeps in which rigid bodies lean by at most `BURDEN` on what they may meet and is not rigid."""
-    rigid = [number for number, material in enumerate(model.materials) if material.rigid]
-    soft = [number for number in range(len(model.bodies)) if number not in rigid]
-    most, gravity = 1.0, float(np.linalg.norm(model.settings.gravity))
-    ways = [(state.x[:, part], state.x[:, part] + dt * state.v[:, part]) for part in model.slices if rigid]
-    for one, other in itertools.product(rigid, soft):
-        surface = model.contact.surfaces[other]
-        if surface is not None and _meet(ways[one], ways[other], surface.edge):
-            ratio = model.masses[model.slices[one]].sum() / model.masses[model.slices[other]].sum()
-            most = max(most, dt * math.sqrt(ratio * gravity / (BURDEN * surface.edge)))
-    return most
-
-
-def _meet(one: Place, other: Place, margin: float) -> bool:
-    """Whether the bounding boxes of two motions, each from (3, k) to (3, k), come closer than a margin [m]."""
-    low, high = np.minimum(*one).min(axis=1) - margin, np.maximum(*one).max(axis=1) + margin
-    return bool((np.minimum(*other).min(axis=1) <= high).all() and (np.maximum(*other).max(axis=1) >= low).all())

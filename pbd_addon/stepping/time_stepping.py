@@ -36,6 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
+from ..model.part import Past
 
 LEAST = 16
 """Fewest substeps of first order that half as many of second order replace. Mean strain of that grid with 20, 16, 12, 8
@@ -49,24 +50,6 @@ starts is strained by 0.11 and 14 %, the others by 0.03 and 7 %; with one for 20
 
 RUNAWAY_SPEED = 1e4
 """No particle of a sound simulation is faster [m/s]."""
-
-
-class Past(NamedTuple):
-    """The beginning of the last substep.
-
-    Attributes:
-        x: Positions, (3, n) [m].
-        slowed: Velocities after damping, drag and air, (3, n) [m/s].
-        duration: Length of that substep [s].
-        v: Velocities before these acted last, in that substep or the one before it, (3, n) [m/s].
-        since: Time from then to the end of that substep [s].
-    """
-
-    x: np.ndarray
-    slowed: np.ndarray
-    duration: float
-    v: np.ndarray
-    since: float
 
 
 def lengths(count: int, second_order: bool, longest_chain: int = 0) -> np.ndarray:

@@ -6,8 +6,9 @@ The comparison is pure: it is asked for each row, and nothing of the record chan
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play
+
+from helpers import scenes
+from helpers.scenes import go, play
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -4,8 +4,9 @@ import bpy
 import mathutils
 import numpy as np
 import pytest
-import scenes
-from scenes import go, shown
+
+from helpers import scenes
+from helpers.scenes import go, shown
 
 
 def found():

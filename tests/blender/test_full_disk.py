@@ -6,9 +6,10 @@ A limit on the size of files, which Linux and macOS have, stands for the full di
 import bpy
 import numpy as np
 import pytest
-import scenes
-from folders import OLD, files_of_at_most, names
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.folders import OLD, files_of_at_most, names
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, shown
 
+from helpers import scenes
 from helpers.crossings import count_between
 from helpers.inside import model_of
+from helpers.scenes import go, shown
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -102,7 +102,7 @@ def labels(extension):
                 yield node.value.value
             elif isinstance(node, ast.keyword) and node.arg == "labels" and isinstance(node.value, ast.Dict):
                 yield from (short.value for short in node.value.values)
-    for name in extension.module("pbd_addon.settings").PRESETS:
+    for name in extension.module("pbd_addon.bodies.settings").PRESETS:
         yield name
         yield f"{name}, changed"
 
@@ -429,7 +429,7 @@ def test_tearing(extension):
     def one_by_one(frame):
         """Number of vertices that move on their own at a frame."""
         frames = running.get(bpy.context.scene).scene_sim.simulation.frames
-        return len(np.unique(frames.state(frame).joined))
+        return len(np.unique(frames.state(frame).memory["tearing"]["joined"]))
 
     def is_torn(page):
         heading = "Send a ball through a sheet"

@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from scenes import go, shown
 
 from helpers.crossings import crossing_pairs, crossing_pairs_between, deepest_penetration, distances, is_inside
+from helpers.scenes import go, shown
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "shirt", "tablecloth")
@@ -71,7 +71,7 @@ class Sample:
         if running is None:
             return 0
         frames = running.scene_sim.simulation.frames
-        counts = [len(np.unique(frames.state(at).joined)) for at in (frames.first, frames.last)]
+        counts = [len(np.unique(frames.state(at).memory["tearing"]["joined"])) for at in (frames.first, frames.last)]
         return counts[1] - counts[0]
 
     def pins(self, name):

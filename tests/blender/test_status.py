@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import bpy
 import pytest
-import scenes
-from scenes import go
 
+from helpers import scenes
 from helpers.inside import model_of
+from helpers.scenes import go
 
 
 @pytest.fixture

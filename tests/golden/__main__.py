@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 
-from golden.bits import BITS, SHOWN, fingerprint, frames_of, written
+from golden.bits import BITS, SHOWN, TOLERANCE, fingerprint, frames_of, written
 from golden.scenes import SCENES, SMOOTH
-from golden.test_golden import TOLERANCE
 from pbd_addon.kernels import available
 
 known, found = written(), {}

@@ -1,4 +1,9 @@
-"""The golden scenes: each is a generator that steps a simulation and yields it after every frame."""
+"""Golden scenes: small scenes in which every part of the engine occurs; `bits.json` has the bits that they had.
+
+A change that is to change no result must leave them as they are; after one that is meant to change results,
+`PYTHONPATH=tests python -m golden` writes them anew. Each scene is a generator that steps a simulation and yields it
+after every frame.
+"""
 
 from __future__ import annotations
 

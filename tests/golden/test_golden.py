@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from golden.bits import SHOWN, fingerprint, frames_of, written
+from golden.bits import SHOWN, TOLERANCE, fingerprint, frames_of, written
 from golden.scenes import SCENES, SMOOTH
 from pbd_addon.kernels import available
-
-TOLERANCE = 1e-8
-"""[m] NumPy and Numba, whose sums have another order, differ by up to 4e-14 in the smooth scenes, other versions and
-processors as little; ends are written with nine digits."""
 
 KNOWN = written()
 

@@ -17,6 +17,7 @@ from ..errors import PBDError
 from ..kinds import ID, Keys, Object
 from ..output import output_modifier, shape_keys
 from ..scene import animation, marks, user_keys
+from ..settings.field_properties import unset
 
 SPACING = 12.5
 """Evaluation Time from one absolute key to the next: an eighth in Blender's internal unit, so it is not rounded."""
@@ -117,8 +118,7 @@ def delete_bake(obj: Object) -> None:
 def forget(obj: Object) -> None:
     """Switch on what a bake has switched off, and clear its notes."""
     output_modifier.switch_on(obj)
-    for name in NOTES:
-        obj.pbd.property_unset(name)
+    unset(obj.pbd, NOTES)
     obj.data.update()
 
 

@@ -42,7 +42,7 @@ def read_body(
         return Body(
             vertices,
             faces,
-            material=raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name),
+            material=raw_settings.material_from(raw_settings.raw_material(obj), obj.name),
             pins=mesh_io.read_pins(obj),
             rest_vertices=rest_shape.read(obj, shape, vertices, pose.matrix),
             edges=mesh_io.read_loose_edges(obj.data),

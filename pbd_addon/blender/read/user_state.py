@@ -210,13 +210,8 @@ def _set_keys(obj: Object, keys: Any) -> dict[str, float]:
 
 def role(obj: Object) -> Role:
     """The `Role` of an object."""
-    return Role(
-        obj.name,
-        mesh_io.attached_to(obj),
-        output_choice.is_modifier(obj),
-        output_choice.is_posed_after(obj),
-        obj.pbd.baked,
-    )
+    outputs = output_choice.by_modifier_and_posed_after(obj)
+    return Role(obj.name, mesh_io.attached_to(obj), *outputs, obj.pbd.baked)
 
 
 def followed(obj: Object) -> tuple[bool, str, int, int, tuple[float, ...]]:
@@ -234,7 +229,7 @@ def read_first_inputs(
     obj: Object, pose: Pose, masks: dict[str, np.ndarray], with_pins: bool = False
 ) -> FirstFrameInputs:
     """The `FirstFrameInputs` of an object under the pose of the first frame; raises `PBDError`."""
-    painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd)))
+    painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj)))
     shape = user_keys.user_shape(obj, pose.key_values, masks)
     pins = mesh_io.read_pins(obj) | mesh_io.read_slides(obj) if with_pins else {}
     return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
@@ -251,7 +246,7 @@ def settings_of(key: Key, owner: Any, depsgraph: Depsgraph | None = None) -> Any
 
 
 READERS: dict[str, Callable[[Object], Any]] = {
-    "": lambda obj: raw_settings.raw_material(obj.pbd),
+    "": raw_settings.raw_material,
     "collider": lambda obj: raw_settings.raw_collider(obj.pbd_collider),
     "field": lambda obj: raw_settings.raw_field(obj.field),
     "absorber": raw_settings.raw_absorber,

@@ -27,7 +27,7 @@ from ..scene import surfaces
 from ..scene.surfaces import Surface
 from ..settings.raw_settings import RECORDS, Key
 from . import checksums, disk_schema
-from .record import Record
+from .record import Past, Record
 from .scene_simulation import SceneSimulation
 
 ROOT = "cache_pbd"
@@ -36,9 +36,6 @@ HELD = "Frames are kept in memory alone from where a hand has pinned vertices: p
 
 LAYOUT = zlib.crc32(repr([state_files.NAMES, *(kind._fields for kind in (Pace, *RECORDS))]).encode())
 """What the files hold of each frame and of all settings: those of a version with others cannot be read."""
-
-PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
-"""Attributes of a record that the index holds under the same name."""
 
 _claimed: set[str] = set()
 """Folders whose frames this session of Blender has written or loaded, and may replace."""
@@ -87,7 +84,8 @@ def read_state(scene_sim: SceneSimulation, snapshot: SceneSnapshot, arrays: dict
         raise DamagedError("a surface is too far away")
     state = scene_sim.simulation.state_from(arrays, places, paths)
     if snapshot.collider_uids != scene_sim.colliders.keys():  # they were others then
-        state.penetrated, state.is_apart = np.zeros_like(state.penetrated), False
+        past = state.memory["obstacles"]
+        past["penetrated"], past["is_apart"] = np.zeros_like(past["penetrated"]), np.array(False)
     return state
 
 
@@ -181,7 +179,7 @@ class DiskCache:
             painted=[checksums.painted(member, record.scene_sim.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=checksums.curve_checks(record),
-            **{name: getattr(record, name) for name in PAST},
+            **{name: getattr(record, name) for name in Past._fields if name != "moved_by_hand"},
             rested=record.scene_sim.in_place_steps,
             hand_count=scene.pbd.hand_count,
             moved_by_hand=[self._number(uid) for uid in sorted(record.moved_by_hand)],

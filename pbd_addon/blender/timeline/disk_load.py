@@ -21,8 +21,8 @@ from ..scene.surfaces import Surface
 from ..settings.raw_settings import BY_KIND, Floor, Key, ObjectSettings, SceneSettings
 from ..settings.wind import WindSettings
 from . import backends, changes, checksums, disk_schema, step
-from .disk_cache import LAYOUT, PAST, DiskCache, claim, folder_of, shown_path
-from .record import Record
+from .disk_cache import LAYOUT, DiskCache, claim, folder_of, shown_path
+from .record import Past, Record
 from .scene_simulation import SceneSimulation
 
 DAMAGED = "The cache on disk is damaged: {why}"
@@ -100,9 +100,9 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     snapshots |= _read_snapshots(files, names, points, built)
     _bring_up_to(built, scene, snapshots[files.last])
     built.in_place_steps = about["rested"]
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names.uids, snapshots))
-    past: Any = {name: about[name] for name in PAST}
-    step.note(record, **past, moved_by_hand={names.uid(number) for number in about["moved_by_hand"]})
+    moved = {names.uid(number) for number in about["moved_by_hand"]}
+    past = Past(**{name: about[name] for name in Past._fields})._replace(moved_by_hand=moved)
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names.uids, snapshots), past)
     _check_surroundings(record, scene, settings, about["colliders"])
     curves = about["curves"]
     changed = [name for name, check in curves.items() if checksums.curve_checks(record).get(name) != check]

@@ -20,7 +20,7 @@ from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
 from . import changes, cost_estimate, disk_cache, heat_map, progress, replay, step
-from .record import Record
+from .record import Interrupted, Message, Record, SurfacesRead, Times, Visiting
 from .simulated_object import SimulatedObject, check_fit, fits, other_output
 
 PATIENCE = math.inf if bpy.app.background else 1.0
@@ -35,8 +35,8 @@ def patience_of(depsgraph: Depsgraph) -> float:
 def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True) -> bool:
     """Show the current frame on all objects, stepping missing frames if `steps`; returns whether there are any."""
     began = time.monotonic()
-    step.set_message(record, "")
-    step.note(record, stepping=0.0)
+    step.note(record, Message(""))
+    step.note(record, Times(0.0, record.exchange))
     objects = [obj for _, obj in record.scene_sim.objects(scene)] if record.scene_sim else live_bodies(scene)
     if not objects and live_bodies(scene):  # All simulated objects were deleted, and there are new ones.
         step.clear(record, None)
@@ -50,7 +50,7 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
         _follow(record, scene, depsgraph, objects, steps)
     disk_cache.keep(record, scene)
     if record.stepping:
-        step.note(record, exchange=time.monotonic() - began - record.stepping)
+        step.note(record, Times(record.stepping, time.monotonic() - began - record.stepping))
     return bool(objects)
 
 
@@ -73,7 +73,7 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
             except DamagedFrame:
                 raise
             except PBDError as error:
-                step.set_message(record, str(error), isinstance(error, LateError))
+                step.note(record, Message(str(error), isinstance(error, LateError)))
         write(record, scene, now, depsgraph.mode == "RENDER")
     same = record.scene_sim is scene_sim
     if scene_sim is not None:
@@ -151,7 +151,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
     target = whole if record.bake else min(whole, last_live_frame(scene))
     if record.stopped and target > max(record.last_frame, first):
         raise Stopped(record.stopped)
-    step.note(record, stopped="")
+    step.note(record, Interrupted(""))
     if restart:
         if not live_bodies(scene):
             return
@@ -159,6 +159,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
             step.clear(record, None)
             return
         kept = record.is_pristine and record.scene_sim is not None and record.first_frame == first
+        kept = kept and not record.scene_sim.newcomers(scene)  # They show the shape that they were copied in.
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
@@ -201,7 +202,7 @@ def whole_snapshot(
     objects = live_bodies(scene) if objects is None else objects
     bare = snapshot.read_snapshot(scene, depsgraph, objects)
     found = snapshot.read_surroundings(scene, depsgraph, bare, objects, record.surfaces)
-    step.note(record, surfaces=found.surfaces)
+    step.note(record, SurfacesRead(found.surfaces))
     return found
 
 
@@ -212,7 +213,7 @@ def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Gen
     """
     if shown_frame(scene) == first or can_visit(scene, depsgraph):
         with visiting(record, scene):
-            there = depsgraph if shown_frame(scene) == first else visit(scene, first)
+            there = depsgraph if shown_frame(scene) == first else visit(record, scene, first)
             here = whole_snapshot(record, scene, there)
     else:
         here = whole_snapshot(record, scene, depsgraph)
@@ -243,7 +244,7 @@ def _stopping(record: Record) -> Iterator[None]:
     try:
         yield
     except Stopped as error:
-        step.note(record, stopped=str(error))
+        step.note(record, Interrupted(str(error)))
         raise
 
 
@@ -260,30 +261,52 @@ def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
 @contextlib.contextmanager
 def visiting(record: Record, scene: Scene) -> Iterator[None]:
     """A context in which other frames may be visited; returns to the current one at the end."""
-    frame, subframe, before = scene.frame_current, scene.frame_subframe, record.is_visiting
-    step.note(record, is_visiting=True)
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    with _alone(record):
+        try:
+            yield
+        finally:
+            if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
+                scene.frame_set(frame, subframe=subframe)
+
+
+@contextlib.contextmanager
+def _alone(record: Record) -> Iterator[None]:
+    """A context in which our handler leaves changes of the frame to us; others' handlers are called as ever."""
+    before = record.is_visiting
+    step.note(record, Visiting(True))
     try:
         yield
     finally:
-        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
-            scene.frame_set(frame, subframe=subframe)
-        step.note(record, is_visiting=before)
+        step.note(record, Visiting(before))
 
 
-def visit(scene: Scene, frame: int) -> Depsgraph:
-    """Evaluate the scene at another frame, while `visiting`; returns its depsgraph."""
-    go_to(scene, frame)
+def visit(record: Record, scene: Scene, frame: int) -> Depsgraph:
+    """Evaluate the scene at another frame, which our handler does not see; returns its depsgraph."""
+    with _alone(record):
+        go_to(scene, frame)
     return layer_of(scene).depsgraph
 
 
-def stepping(record: Record, scene: Scene) -> Generator[float, None, None]:
-    """Step the next frame in slices, with the scene at its current frame in between; yields the fraction done."""
-    frame, objects = record.last_frame + 1, [obj for _, obj in record.scene_sim.objects(scene)]
-    with visiting(record, scene):
-        there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(scene, frame)
-        here = whole_snapshot(record, scene, there, objects=objects)
-    yield from step.advancing(record, scene, frame, here)
-    disk_cache.keep(record, scene)
+def show_at(record: Record, scene: Scene, frame: int) -> None:
+    """Go to a frame, and show it as our handler would, stepping missing frames."""
+    show(record, scene, visit(record, scene, frame))
+
+
+def going(record: Record, scene: Scene, frame: int) -> Generator[float, None, None]:
+    """Go to a frame and show it; step it in slices if it is the next one, and yield the fraction done.
+
+    What it depends on is read as soon as the scene is evaluated there, as in our handler. In between the scene stays
+    at this frame.
+    """
+    there = visit(record, scene, frame)
+    is_next = record.scene_sim is not None and frame == record.last_frame + 1 <= last_live_frame(scene)
+    if is_next and (record.is_late or not record.message):
+        objects = [obj for _, obj in record.scene_sim.objects(scene)]
+        yield from step.advancing(record, scene, frame, whole_snapshot(record, scene, there, objects=objects))
+        disk_cache.keep(record, scene)
+        there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(record, scene, frame)
+    show(record, scene, there)
 
 
 def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
@@ -306,7 +329,7 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
     with visiting(record, scene), _stopping(record):
         for at in range(origin + 1, target + 1):
             if visitable:
-                there = depsgraph if at == shown_frame(scene) else visit(scene, at)
+                there = depsgraph if at == shown_frame(scene) else visit(record, scene, at)
                 work = step.advancing(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
             else:
                 between = now if at == frame else before.blend(now, (at - origin) / (frame - origin))
@@ -351,12 +374,12 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
         try:
             check_fit(member, obj)
         except PBDError as error:
-            step.set_message(record, record.message or str(error), record.is_late)
+            step.note(record, Message(record.message or str(error), record.is_late))
             continue
         pose = now.poses.get(member.uid)
-        other = other_output(member, user_state.role(obj), record.snapshots.values())
+        other = other_output(member, now.user.roles.get(member.uid) or user_state.role(obj), record.snapshots.values())
         if other:
-            step.set_message(record, record.message or other, record.is_late)
+            step.note(record, Message(record.message or other, record.is_late))
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:
             output.show_user_shape(obj)
         elif pose is not None and not poses.is_flat(pose.matrix):

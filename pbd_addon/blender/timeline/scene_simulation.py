@@ -13,7 +13,7 @@ from ..kinds import Object, Scene
 from ..read import user_state
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses, surfaces, user_keys
-from ..scene.scene_objects import find, is_body, live_bodies
+from ..scene.scene_objects import find, is_body, live_bodies, objects_of
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
@@ -38,7 +38,7 @@ class ColliderBinding(NamedTuple):
 
     collider: Collider
     surface: Surface
-    inside: bool
+    kind: tuple[bool, bool]  # what makes another collider: Keep Inside and Join Borders
 
 
 class SceneSimulation:
@@ -123,8 +123,9 @@ class SceneSimulation:
 
     def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:
         """Pairs (member, object) of the members that are still PBD objects of the scene."""
-        found = ((member, find(scene, member.uid, member.name)) for member in self.members)
-        return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
+        names = {member.uid: member.name for member in self.members}
+        found = {obj.session_uid: obj for obj in objects_of(scene, names) if is_body(obj)}
+        return [(member, found[member.uid]) for member in self.members if member.uid in found]
 
     def with_pins_only(self, snapshot: SceneSnapshot) -> SceneSnapshot:
         """The snapshot with its deformed shapes reduced to what a step needs: pins, or all of a Dynamic Mesh."""
@@ -286,10 +287,10 @@ def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
     faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
     with refused():
         collider = Collider(surface.world(), faces, name=surface.name, **values)
-    return ColliderBinding(collider, surface, values["inside"])
+    return ColliderBinding(collider, surface, (values["inside"], values["join_borders"]))
 
 
 def still_fits(one: ColliderBinding, snapshot: SceneSnapshot, uid: int) -> bool:
     """Whether moving its vertices turns a collider into what it is in a snapshot."""
-    inside = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
-    return one.inside == inside and one.surface.fits(snapshot.surfaces[uid])
+    values = raw_settings.collider_from(snapshot.settings["collider", uid])
+    return one.kind == (values["inside"], values["join_borders"]) and one.surface.fits(snapshot.surfaces[uid])

@@ -37,7 +37,7 @@ class SimulatedObject(NamedTuple):
     masks: dict[str, np.ndarray]
     undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
     follows: tuple  # of `user_state.followed`
-    posed_after: bool  # of `output_choice.is_posed_after`
+    posed_after: bool  # of `output_choice.by_modifier_and_posed_after`
     attached_to: tuple[int, str, bool] | None = None  # of `mesh_io.attached_to`
     attachment: Attachment | None = None
     pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
@@ -68,7 +68,7 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
         if deformed is None
         else poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix),
         follows=user_state.followed(obj),
-        posed_after=output_choice.is_posed_after(obj),
+        posed_after=output_choice.by_modifier_and_posed_after(obj)[1],
         attached_to=tied,
         attachment=attachment(obj, body, snapshot),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
