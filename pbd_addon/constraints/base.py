@@ -169,6 +169,9 @@ def gradients_to_targets(x: np.ndarray, particles: np.ndarray, targets: np.ndarr
 class Constraints:
     """All constraints of one kind.
 
+    Common arguments of kinds: body, the body index of each row, (m,) int; w, inverse masses of all particles, (n,)
+    [1/kg].
+
     Attributes:
         name: Name in panels and reports.
         multipliers: Lagrange multipliers of the last substep, lambda; divided by h² they are forces.
