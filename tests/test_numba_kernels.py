@@ -26,6 +26,7 @@ from pbd_addon.contact.bvh import median_split_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, Kernels, load
 from pbd_addon.kernels.numba.chains import BLOCK
 from pbd_addon.kernels.numba.compile import with_long_integers
+from pbd_addon.kernels.protocol.contact import Bounds, Primitives
 
 ROOT = Path(__file__).resolve().parent.parent
 NUMPY, NUMBA = load("numpy"), load("numba")
@@ -559,26 +560,88 @@ def test_unseparated():
 
 @pytest.mark.parametrize("kind", [FACE, EDGES, POINTS])
 @pytest.mark.parametrize("together", [False, True])
-def test_cull_pairs(kind, together):
-    """Random pairs of primitives of one surface, or of two of which the second comes later in the array."""
-    case, m = Case(2, 30, 20), 20000
-    items, other_items = {
-        FACE: (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)),
-        EDGES: (case.mesh.edges.T.astype(np.int64),) * 2,
-        POINTS: (np.arange(case.n)[None],) * 2,
-    }[kind]
-    first, second = (case.random.integers(each.shape[1], size=m) for each in (items, other_items))
-    if kind == POINTS:
-        second = (first + 1 + second % (case.n - 1)) % case.n
-    x = case.x
+@pytest.mark.parametrize("late", [False, True])
+def test_close_pairs(kind, together, late):
+    """Primitives in cells, of one surface or of two, of which the second comes first in the array: what looking at all
+    of them finds, in the order of the cells."""
+    case = Case(2, 12, 9)
+    points, edges, triangles = np.arange(case.n)[None], case.mesh.edges.T, case.mesh.triangles.T
+    items, other_items = {FACE: (points, triangles), EDGES: (edges, edges), POINTS: (points, points)}[kind]
+    x, owner = case.x, np.zeros(case.n, int)
     if not together:
-        other_items = other_items + case.n + 7
-        x = np.concatenate([x, np.full((3, 7), np.nan), x[::-1]], axis=1)
-    margin, drift = case.some(x.shape[1], low=0.0, high=0.05), case.some(x.shape[1], low=0.0, high=0.02)
-    way = case.some(3, x.shape[1], low=-0.1, high=0.1)
-    arguments = x, first, second, items, other_items, kind, case.some(m), margin, way, drift, together
-    compare("cull_pairs", *arguments)
-    assert 0.2 * m < len(NUMPY.cull_pairs(*arguments)[3]) < 0.9 * m
+        items = items + case.n
+        x, owner = np.concatenate([x[:, ::-1] + 0.01, x], axis=1), np.repeat([0, 1], case.n)
+    cosines, sizes = (np.zeros(0),) * 2, (7, 7 if kind == EDGES else 5)
+    if kind == EDGES:
+        cosines = case.some(edges.shape[1], low=-1.0), case.some(edges.shape[1], low=-1.0) if together else cosines[1]
+        cosines = (cosines[0],) * 2 if together else cosines
+    one, other = (
+        Primitives(np.pad(np.arange(each.shape[1]), (0, -each.shape[1] % size), constant_values=-1)
+                   .reshape(-1, size).astype(np.int32), np.ascontiguousarray(each, np.int32), some)
+        for each, size, some in zip((items, other_items), sizes, cosines)
+    )  # fmt: skip
+    if together and kind != FACE:
+        other = one
+    cells = np.stack(np.meshgrid(*(np.arange(len(side.leaves)) for side in (one, other)), indexing="ij")).reshape(2, -1)
+    if other is one:
+        cells = cells[:, cells[0] <= cells[1]]
+    tables = np.stack(
+        [case.some(2, 2, low=0.05, high=0.15), np.full((2, 2), 0.15), np.ones((2, 2)), np.full((2, 2), 0.7)]
+    )
+    n = x.shape[1]
+    bounds = Bounds(
+        case.some(n, low=0.0, high=0.05),
+        case.some(3, n, low=-0.1, high=0.05),
+        case.some(n, low=0.0, high=0.02),
+        together,
+    )
+    low, high = np.minimum(x, x + bounds.displacement), np.maximum(x, x + bounds.displacement)
+    low, high = (low - bounds.margin - 0.02 * (not together), high + bounds.margin + 0.02 * (not together))
+    is_late = case.some(n) > 0.8 if late else np.zeros(0, bool)
+    arguments = x, low, high, cells, one, other, kind, owner, tables, 0.3, bounds, is_late
+    particles, weights, normals, distance = NUMPY.close_pairs(*arguments)
+    for expected, found in zip((particles, weights, normals, distance), NUMBA.close_pairs(*arguments)):
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12)
+
+    cell, other_cell = cells
+    a, b = (side.leaves[each] for side, each in zip((one, other), cells))
+    i, j = np.repeat(a, b.shape[1], axis=1).ravel(), np.tile(b, (1, a.shape[1])).ravel()
+    slots = [np.repeat(np.arange(a.shape[1]), b.shape[1]), np.tile(np.arange(b.shape[1]), a.shape[1])]
+    meant = (i >= 0) & (j >= 0)
+    if other is one:
+        meant &= np.repeat(cell != other_cell, len(slots[0])) | np.tile(slots[0] < slots[1], len(cell))
+    i, j = i[meant], j[meant]
+    first, second = one.particles[:, i].astype(int), other.particles[:, j].astype(int)
+    ids = np.concatenate([first, first, second, second] if kind == POINTS else [first, second])
+    apart = (first[:, None] != second).all(axis=(0, 1))
+    if late:
+        apart &= is_late[ids].any(axis=0)
+    i, j, ids = i[apart], j[apart], ids[:, apart]
+    number = owner[ids[[0, 3]]].min(axis=0), owner[ids[[0, 3]]].max(axis=0)
+    share = np.ones(len(i))
+    for side, which in ((one, i), (other, j)):
+        if len(side.cosines):
+            share = np.minimum(share, 0.3 + 0.7 * ((1.0 - side.cosines[which]) / 0.3).clip(0.0, 1.0))
+    kept = share * tables[0][number]
+    _, gap, along = NUMPY.closest_points(x, ids, np.full(len(i), kind, np.int8))
+    sides = 1 if kind == FACE else 2
+    heights = np.einsum("im,ijm->jm", along, bounds.displacement[:, ids])
+    closer = [-heights[:sides].min(axis=0), heights[sides:].max(axis=0)]
+    room = bounds.margin[ids][:sides].max(axis=0) + bounds.margin[ids][sides:].max(axis=0)
+    if together:
+        room += np.maximum(closer[0] + closer[1], 0.0)
+    else:
+        room += bounds.drift[ids[[0, 3]]].sum(axis=0) * np.abs(along).sum(axis=0) + np.maximum(closer, 0.0).sum(axis=0)
+    corners = [[each[:, ids[:sides]], each[:, ids[sides:]]] for each in (low, high)]
+    (one_low, other_low), (one_high, other_high) = (
+        [getattr(side, bound)(axis=1) for side in both] for bound, both in zip(("min", "max"), corners)
+    )
+    meet = (one_low - 0.15 * share <= other_high).all(axis=0) & (other_low - 0.15 * share <= one_high).all(axis=0)
+    can = meet & (gap <= kept + room)
+    assert 0 < can.sum() < min(meet.sum(), len(i))
+    np.testing.assert_array_equal(particles, ids[:, can])
+    np.testing.assert_allclose(distance, kept[can], rtol=1e-12)
+    np.testing.assert_allclose(normals, along[:, can], atol=1e-9)
 
 
 def test_primitive_bounds():
