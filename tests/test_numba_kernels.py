@@ -644,6 +644,26 @@ def test_close_pairs(kind, together, late):
     np.testing.assert_allclose(normals, along[:, can], atol=1e-9)
 
 
+def test_crossing():
+    """Random edges and triangles of two sheets that go through each other; what shares a vertex does not cross."""
+    case = Case(2, 12, 9)
+    edges, triangles = (np.ascontiguousarray(each.T, np.int32) for each in (case.mesh.edges, case.mesh.triangles))
+    edge, triangle = (case.random.integers(each.shape[1], size=5000) for each in (edges, triangles))
+    x = np.ascontiguousarray(case.random.uniform(size=(3, case.n)))
+    arguments = x, edges, triangles, edge, triangle, 1e-14
+    compare("crossing", *arguments)
+    found = NUMPY.crossing(*arguments)
+    p, q, a, b, c = (x[:, ids] for ids in (*edges[:, edge], *triangles[:, triangle]))
+    # Where the segment meets the plane, in barycentric coordinates.
+    system = np.stack([p - q, b - a, c - a]).transpose(2, 1, 0)
+    solvable = np.abs(np.linalg.det(system)) > 1e-12
+    t, u, v = np.linalg.solve(system[solvable], (p - a).T[solvable][:, :, None])[:, :, 0].T
+    hits = (t > 0.0) & (t < 1.0) & (u > 0.0) & (v > 0.0) & (u + v < 1.0)
+    apart = (edges[:, None, edge] != triangles[None][:, :, triangle]).all(axis=(0, 1))[solvable]
+    assert found.tolist() == np.flatnonzero(solvable)[hits & apart].tolist()
+    assert 100 < len(found) < 2000
+
+
 def test_primitive_bounds():
     case = Case()
     for items in (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)):
@@ -666,8 +686,8 @@ def test_bvh(counts):
         boxes = random_boxes(random, count)
         leaves = median_split_order(0.5 * (boxes[:3] - boxes[3:]).T)
         nodes = np.empty((6, 2 * len(leaves)), order=NUMBA.NODE_ORDER)
-        compare("refit", leaves, 1, boxes, nodes)
-        NUMPY.refit(leaves, 1, boxes, nodes)
+        compare("refit", leaves, boxes, nodes)
+        NUMPY.refit(leaves, boxes, nodes)
         trees.append((leaves, nodes))
     root = np.array([[1], [1]])
     nothing = np.zeros((2, 0), bool), np.zeros(1, np.int32), np.zeros(0, np.int32)
@@ -683,21 +703,21 @@ def test_bvh(counts):
 
 
 @pytest.mark.parametrize("is_self", [False, True])
-def test_several_trees(is_self):
-    """Chosen roots of five trees each, of which one tree has deeper ones: the same pairs in both backends."""
+def test_chosen_nodes_of_trees(is_self):
+    """Chosen nodes of two trees, of which one is deeper: the same pairs in both backends."""
     random = np.random.default_rng(is_self)
     trees = []
     for slots in (4, 8):
-        leaves = np.full((5, slots), -1)
-        leaves[:, : slots - 1] = np.arange(5 * (slots - 1)).reshape(5, -1)
-        boxes = random_boxes(random, 5 * (slots - 1))
+        leaves = np.full((8, slots), -1)
+        leaves[:, : slots - 1] = np.arange(8 * (slots - 1)).reshape(8, -1)
+        boxes = random_boxes(random, 8 * (slots - 1))
         boxes[3:] -= 0.25
         nodes = np.empty((6, 2 * leaves.size), order=NUMBA.NODE_ORDER)
-        compare("refit", leaves.ravel(), 5, boxes, nodes)
-        NUMPY.refit(leaves.ravel(), 5, boxes, nodes)
+        compare("refit", leaves.ravel(), boxes, nodes)
+        NUMPY.refit(leaves.ravel(), boxes, nodes)
         trees.append((leaves.ravel(), nodes))
     one, other = trees[0], trees[0 if is_self else 1]
-    roots = np.array([[0, 0, 2, 3, 4], [0, 3, 2, 4, 4]]) + 5
+    roots = np.stack(np.triu_indices(8))[:, ::2] + 8
     nothing = np.zeros((2, 0), bool), np.zeros(1, np.int32), np.zeros(0, np.int32)
     found = [module.query_pairs(*one, *other, is_self, roots, *nothing) for module in (NUMPY, NUMBA)]
     pairs = [sorted(zip(*(side.tolist() for side in each))) for each in found]
@@ -712,7 +732,7 @@ def test_flat_nodes_are_left_out(is_self):
     boxes[3:] -= 0.25
     leaves[:60] = random.permutation(60)
     nodes = np.empty((6, 128), order=NUMBA.NODE_ORDER)
-    NUMPY.refit(leaves, 1, boxes, nodes)
+    NUMPY.refit(leaves, boxes, nodes)
     is_flat, are_neighbors = np.zeros((2, 128), bool), random.random((8, 8)) < 0.4
     is_flat[:, level] = random.random((2, 8)) < 0.5
     are_neighbors |= are_neighbors.T | np.eye(8, dtype=bool)

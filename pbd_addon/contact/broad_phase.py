@@ -219,7 +219,8 @@ class BroadPhase:
 
         is_late: If given, only those with such a particle, (N,) bool.
         """
-        bounds, parts, ranges, drift = self._bounds, [], self._bounds.ranges(), None
+        bounds, ranges, drift = self._bounds, self._bounds.ranges(), None
+        parts: list[Candidates] = []
         for encounter in self.encounters:  # themselves first
             if not encounter.is_self and drift is None:
                 ranges, drift = bounds.with_drift(ranges), bounds.drift_margin.take(self._owner)
@@ -240,7 +241,8 @@ class BroadPhase:
         ranges, tables = (np.minimum(x, p), np.maximum(x, p)), self._tables.copy()
         tables[1] = 0.0
         anywhere = np.full(len(is_late), np.inf)
-        moving, parts = Bounds(anywhere, np.zeros_like(x), anywhere, True), []
+        moving = Bounds(anywhere, np.zeros_like(x), anywhere, True)
+        parts: list[Candidates] = []
         for encounter in self.encounters:
             if self._rules.points_only and encounter.first is encounter.second:
                 continue
@@ -302,7 +304,8 @@ class BroadPhase:
             x: Positions at which edges are sharp, (3, N) [m].
             encounter: What meets.
             ranges: Where all particles can be.
-            tables, moving: See `kernels.protocol.contact`.
+            tables: As `kernels.protocol.contact` has them.
+            moving: How particles move.
             is_late: If given, only pairs with such a particle count, (N,) bool.
         """
         cells = self._meeting_cells(kernels, encounter, ranges, is_late)

@@ -230,8 +230,9 @@ def _grown(array: np.ndarray) -> np.ndarray:
 
 
 @kernel(
-    "Tuple((i8[:,::1], f8[:,::1], f8[:,::1], f8[::1]))(f8[:,::1], f8[:,::1], f8[:,::1], i8[:,:], i4[:,:], i4[:,:], f8[:],"
-    "i4[:,:], i4[:,:], f8[:], i8, i8[:], f8[:,:,::1], f8, f8[:], f8[:,:], f8[:], b1, b1[:], b1)"
+    "Tuple((i8[:,::1], f8[:,::1], f8[:,::1], f8[::1]))"
+    "(f8[:,::1], f8[:,::1], f8[:,::1], i8[:,:], i4[:,:], i4[:,:], f8[:], i4[:,:], i4[:,:], f8[:], i8, i8[:],"
+    "f8[:,:,::1], f8, f8[:], f8[:,:], f8[:], b1, b1[:], b1)"
 )
 def _close_pairs(
     x: np.ndarray,
@@ -337,7 +338,46 @@ def close_pairs(
     is_late: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     once = kind != FACE and one.leaves is other.leaves
-    return _close_pairs(x, low, high, cells, *one, *other, kind, owner, tables, flat_share, *bounds, is_late, once)
+    found: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] = _close_pairs(
+        x, low, high, cells, *one, *other, kind, owner, tables, flat_share, bounds.margin, bounds.displacement,
+        bounds.drift, bounds.together, is_late, once,
+    )  # fmt: skip
+    return found
+
+
+@helper
+def _volume(p: np.ndarray, a: int, b: int, c: int, d: int) -> float:
+    """Six times the signed volume of a tetrahedron."""
+    ux, uy, uz = p[0, b] - p[0, a], p[1, b] - p[1, a], p[2, b] - p[2, a]
+    vx, vy, vz = p[0, c] - p[0, a], p[1, c] - p[1, a], p[2, c] - p[2, a]
+    wx, wy, wz = p[0, d] - p[0, a], p[1, d] - p[1, a], p[2, d] - p[2, a]
+    return ux * (vy * wz - vz * wy) + uy * (vz * wx - vx * wz) + uz * (vx * wy - vy * wx)
+
+
+@kernel("i8[::1](f8[:,::1], i4[:,:], i4[:,:], i8[:], i8[:], f8)")
+def crossing(
+    x: np.ndarray, edges: np.ndarray, triangles: np.ndarray, edge: np.ndarray, triangle: np.ndarray, rounding: float
+) -> np.ndarray:
+    found, count = np.empty(len(edge), np.int64), 0
+    for k in range(len(edge)):
+        i, j = np.uint64(edge[k]), np.uint64(triangle[k])
+        p, q = np.uint64(edges[0, i]), np.uint64(edges[1, i])
+        a, b, c = np.uint64(triangles[0, j]), np.uint64(triangles[1, j]), np.uint64(triangles[2, j])
+        if p in (a, b, c) or q in (a, b, c):
+            continue
+        size, far = 0.0, 0.0
+        for axis in range(3):
+            size += abs(x[axis, q] - x[axis, p]) + abs(x[axis, b] - x[axis, a]) + abs(x[axis, c] - x[axis, a])
+            far = max(far, abs(x[axis, p]))
+        least = rounding * size * size * (size + far)
+        one, other = _volume(x, p, a, b, c), -_volume(x, q, a, b, c)
+        if not (min(one, other) > least or max(one, other) < -least):
+            continue
+        first, second, third = _volume(x, p, q, a, b), _volume(x, p, q, b, c), _volume(x, p, q, c, a)
+        if min(min(first, second), third) > least or max(max(first, second), third) < -least:
+            found[count] = k
+            count += 1
+    return found[:count].copy()
 
 
 @kernel("f8(f8[:,::1], f8[:,::1])")

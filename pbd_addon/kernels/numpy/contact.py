@@ -29,7 +29,7 @@ def close_pairs(
     bounds: Bounds,
     is_late: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    (boxes, around, surface), (other_boxes, other_around, other_surface) = (
+    (boxes, _, surface), (other_boxes, other_around, other_surface) = (
         _boxes_of_cells(low, high, side, used, owner) for side, used in zip((one, other), cells)
     )
     tables = tables.reshape(4, -1)
@@ -109,6 +109,33 @@ def _cull(
         closer += drift * np.abs(normals).sum(axis=0) + np.maximum(to_first, 0.0) + np.maximum(to_second, 0.0)
     near = np.flatnonzero(gap <= distance + closer)
     return particles.take(near, axis=1), weights.take(near, axis=1), normals.take(near, axis=1), distance.take(near)
+
+
+def crossing(
+    x: np.ndarray, edges: np.ndarray, triangles: np.ndarray, edge: np.ndarray, triangle: np.ndarray, rounding: float
+) -> np.ndarray:
+    found = []
+    for rows in _chunks(len(edge)):
+        of_edge, of_triangle = edges.take(edge[rows], axis=1), triangles.take(triangle[rows], axis=1)
+        some = np.flatnonzero((of_edge[:, None] != of_triangle).all(axis=(0, 1)))
+        p, q = x.take(of_edge[:, some], axis=1).swapaxes(0, 1)
+        a, b, c = x.take(of_triangle[:, some], axis=1).swapaxes(0, 1)
+        size = np.abs(np.stack([q - p, b - a, c - a])).sum(axis=(0, 1))
+        least = rounding * size**2 * (size + np.abs(p).max(axis=0))
+        sides = np.stack([_volume(p, a, b, c), -_volume(q, a, b, c)])
+        around = np.stack([_volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)])
+        through = (sides > least).all(axis=0) | (sides < -least).all(axis=0)
+        through &= (around > least).all(axis=0) | (around < -least).all(axis=0)
+        found.append(rows.start + some[through])
+    return np.concatenate(found)
+
+
+def _volume(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Six times the signed volume of tetrahedra of points (3, m)."""
+    u, v, w = b - a, c - a, d - a
+    return np.asarray(
+        u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0])
+    )
 
 
 def closing_motion(p: np.ndarray, before: np.ndarray) -> float:

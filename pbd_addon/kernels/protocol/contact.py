@@ -69,9 +69,11 @@ class Contacts(Protocol):
 
         Args:
             x: Positions now, (3, n) [m].
-            low, high: Corners of boxes in which each particle stays, (3, n) [m] each.
+            low: Lower corners of boxes in which each particle stays, (3, n) [m].
+            high: Their upper corners.
             cells: Pairs of cells, (2, k) int; where both are the same, each pair of edges or points counts once.
-            one, other: The primitives of either side.
+            one: The primitives of the first side.
+            other: Those of the second.
             kind: Kind of all pairs.
             owner: Number of the surface of each particle, (n,) int, all of a cell the same.
             tables: Of each pair of surfaces, the smaller first, (4, s, s): the distance to keep [m], how far apart
@@ -83,6 +85,26 @@ class Contacts(Protocol):
 
         Returns:
             particles, weights, normals and distance of the contacts, in the order of the cells and of what is in them.
+        """
+
+    def crossing(
+        self,
+        x: np.ndarray,
+        edges: np.ndarray,
+        triangles: np.ndarray,
+        edge: np.ndarray,
+        triangle: np.ndarray,
+        rounding: float,
+    ) -> np.ndarray:
+        """Which edges go through triangles that they share no particle with, (k,) int.
+
+        Args:
+            x: Positions, (3, n) [m].
+            edges: (2, e) int32.
+            triangles: (3, t) int32.
+            edge: Number of the edge of each pair, (m,) int.
+            triangle: Number of its triangle, (m,) int.
+            rounding: Error of a volume, in its edges and the distance from the origin: what touches does not cross.
         """
 
     def closing_motion(self, p: np.ndarray, before: np.ndarray) -> float:
