@@ -27,10 +27,10 @@ from .io import state_files
 from .model.model import Model, State, Targets
 from .model.obstacles import planes_and_surfaces
 from .parts.dynamic_mesh import rest_shape
-from .parts.gas import Gas, opened
+from .parts.gas import opened
 from .parts.grabs import Grabs
-from .parts.sewing import Sewing, sewn
-from .parts.tearing import Tearing, joined_in
+from .parts.sewing import sewn
+from .parts.tearing import joined_in
 from .stepping import adaptive
 from .stepping.time_stepping import RUNAWAY_SPEED
 from .timing.slices import finish
@@ -305,7 +305,8 @@ class Simulation:
         for grab in self._grabs:
             grab.start = grab.now
         report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
-        self._take_past()
+        if any(part.reshapes for part in self._model.acting):
+            self._take_past()
         self._state.memory["obstacles"]["is_apart"] = np.array(self._model.contact.is_apart)
         if in_place:
             self.frames.replace_last(self._state)
@@ -531,12 +532,11 @@ class Simulation:
 
     def _take_past(self) -> None:
         """Let what is sewn and not torn in the present state be one, and what has burst or leaks do so."""
-        if self._model.part(Sewing) or self._model.part(Tearing):
-            past = sewn(self._model, self._state, self._model.materials)
-            if not all(map(np.array_equal, past, self._model.sewn)):
-                self._rebuild(self._model.materials, self._model.maps, self.settings)
-        model = self._model
-        if model.part(Gas) and not np.array_equal(burst := opened(model, self._state), model.volume.opened):
+        past = sewn(self._model, self._state, self._model.materials)
+        if not all(map(np.array_equal, past, self._model.sewn)):
+            self._rebuild(self._model.materials, self._model.maps, self.settings)
+        model, burst = self._model, opened(self._model, self._state)
+        if not np.array_equal(burst, model.volume.opened):
             self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
 
     def use_kernels(self, name: str) -> None:

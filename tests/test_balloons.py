@@ -12,7 +12,7 @@ from helpers.meshes import icosphere
 from helpers.shapes import animal, lumpy, uv_sphere
 from helpers.skins import inner_motion, needed_pressure, push_on_half
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.bodies.settings import ATMOSPHERE
+from pbd_addon.bodies.fields import ATMOSPHERE
 from pbd_addon.parts.skin import Skin
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")

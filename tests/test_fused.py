@@ -159,7 +159,7 @@ def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
     """What is large yields after a few substeps, so that a window answers; the past goes on."""
     found = run(SCENES[name], 6)
     count.clear()
-    monkeypatch.setattr(fused, "COST", 1.0)
+    monkeypatch.setattr(fused, "SUBSTEP_COST", 1.0)
     assert_same(found, run(SCENES[name], 6))
     assert set(count) == {1}
     simulation, _ = SCENES[name]()

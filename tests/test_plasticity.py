@@ -137,7 +137,7 @@ def crumpled(split: bool = False, tear_strength: float = 0.0, **settings) -> tup
     return Simulation([body], [ball], **settings), body
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_the_same_frames_come_back(kernels):
     """Going on from a frame gives the same bits each time, also from before anything has yielded."""

@@ -175,7 +175,7 @@ def test_a_rope_does_not_pass_through_another(kernels):
 
 
 @pytest.mark.newest
-@BACKENDS
+@pytest.mark.parametrize("kernels", available()[-1:])
 def test_the_string_of_a_kite_lies_on_its_own_cloth(kernels):
     vertices, faces = grid(14, 14, 0.6, 0.6)
     n, up = len(vertices), np.array([0.0, 0.0, 0.3])

@@ -103,7 +103,7 @@ def test_air_on_two_substeps_at_once_is_more_exact_than_first_order(monkeypatch)
     """Silk in air: off by 1.0 mm, 0.5 where air acts in each substep, and 4.0 in first order."""
     many = swing(320)
     paired = np.abs(swing(20) - many).max()
-    monkeypatch.setattr(adaptive, "GENTLE", 0.0)
+    monkeypatch.setattr(adaptive, "GENTLE_SHARE", 0.0)
     assert np.abs(swing(20) - many).max() < paired
     monkeypatch.setattr(adaptive, "looks_back", lambda *_: False)
     assert paired < 0.4 * np.abs(swing(20) - many).max()

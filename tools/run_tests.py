@@ -193,14 +193,15 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     common, alone, long, backends = (paths_of(names) for names in (COMMON, ALONE, LONG, ["backends"]))
     newest, oldest = blenders[-1], blenders[0]
 
-    def of_newest(name: str, selection: list[str], *paths: str, expected: float) -> Suite:
-        return Suite(newest, name, [*selection, *([] if everything else quick), *paths], expected, "numba")
+    def of_newest(name: str, selection: list[str], *paths: str, expected: tuple[float, float]) -> Suite:
+        some = [] if everything else quick
+        return Suite(newest, name, [*selection, *some, *paths], expected[everything], "numba")
 
-    first = of_newest("physics", without + numba, "--ignore-glob=tests/test_contact*", "tests", expected=250)
+    first = of_newest("physics", without + numba, "--ignore-glob=tests/test_contact*", "tests", expected=(300, 400))
     suites = [
-        of_newest("blender", within, *ignored(long), "tests/blender", expected=400 if everything else 310),
-        of_newest("contact", without + numba, *contact, expected=330 if everything else 120),
-        of_newest("samples", within, *long, expected=160 if everything else 70),
+        of_newest("blender", within, *ignored(long), "tests/blender", expected=(320, 420)),
+        of_newest("contact", without + numba, *contact, expected=(110, 330)),
+        of_newest("samples", within, *long, expected=(75, 260)),
     ]
     if oldest is newest:
         return [first, *suites]
@@ -209,10 +210,10 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
         return [first, between, Suite(oldest, "blender", [*within, *quick, *common], 40), *suites]
     between = Suite(oldest, "physics", [*without, *numpy, *telling, "tests"], 130)
     suites += [
-        Suite(oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"], 200),
+        Suite(oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"], 215),
         Suite(oldest, "backends", [*within, *backends], 75),
         *(Suite(blender, "blender", [*within, *telling, "--corners", *common], 25) for blender in blenders[1:-1]),
-        *(Suite(oldest, name, [*within, *telling, "--corners", path], 8) for name, path in zip(ALONE, alone)),
+        *(Suite(oldest, name, [*within, *telling, "--corners", path], 6) for name, path in zip(ALONE, alone)),
     ]
     return [first, between, *sorted(suites, key=lambda suite: -suite.expected)]
 

@@ -220,4 +220,7 @@ def _in_order(model: Model) -> Model:
         after = sequence.index(model.volume) + 1
         sequence = (*sequence[:after], EndOfPass(skin.pressurized), *sequence[after:])
     outer = tuple(kind for kind in constraints if type(kind).pushing is not Constraints.pushing)
-    return dataclasses.replace(model, constraints=constraints, sequence=sequence, outer=outer, written={})
+    acting = tuple(part for part in model.parts if part.acts)
+    return dataclasses.replace(
+        model, acting=acting, constraints=constraints, sequence=sequence, outer=outer, scratch={}
+    )

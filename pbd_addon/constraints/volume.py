@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bodies.settings import ATMOSPHERE, Material, SolverSettings
+from ..bodies.fields import ATMOSPHERE
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.inflation import Volumes
 from .base import Constraints, Residual, relaxation

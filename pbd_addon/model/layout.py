@@ -21,7 +21,7 @@ class Sewn(NamedTuple):
     Attributes:
         roped: Of which bodies the edges that can be seams are ropes, (bodies,) bool.
         welded: Which pairs are one particle, (pairs,) bool.
-        joined: `State.joined`.
+        joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
     """
 
     roped: np.ndarray
@@ -152,7 +152,7 @@ def held_pins(
 
 
 def initial_joints(bodies: Sequence[Body], materials: Sequence[Material]) -> np.ndarray:
-    """`State.joined` before anything is torn."""
+    """`Sewn.joined` before anything is torn."""
     parts = [body.origin.holding(material) for body, material in zip(bodies, materials)]
     starts = np.cumsum([0, *map(len, parts[:-1])])
     joined = np.concatenate([part + start for part, start in zip(parts, starts)])

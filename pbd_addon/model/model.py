@@ -29,7 +29,6 @@ from ..constraints import (
     WeldConstraints,
 )
 from ..contact import Collider, ContactConstraints
-from ..kernels.protocol.frames import Call
 from .layout import Layout
 from .part import Part
 
@@ -105,9 +104,10 @@ class Targets:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Model(Layout):
-    """Particles and constraints of a scene; another material, collider or grab makes another model, see `build`.
+    """Particles, constraints and parts of a scene; another material, collider or grab makes another one, see `build`.
 
-    The kinds of constraints hold the multipliers of a substep, and compliances for its length.
+    It is built, then only read. Kinds of constraints are tables with scratch beside their rows: multipliers,
+    compliances for the length of a substep, lengths at rest of the moment. What is remembered is in the state.
 
     Attributes:
         planes: Floors and walls.
@@ -125,15 +125,14 @@ class Model(Layout):
         damping_island_masses: Their sum over each island, (islands,) [kg].
         bends, folds: The models of bending, and all hinges, whichever of them holds them.
         shear, stretch, welds, volume, rigid, plane_constraints, contact: The kinds that others ask for.
-        parts: What else the scene has, in the order of `parts.PARTS`.
+        parts: What else the scene has, in the order of `parts.PARTS`; acting: those that do anything.
         around: What acts from outside.
         further: Kinds that were added.
         kinds: All kinds of constraints, in the order of projection.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         outer: Those of them that may push bodies or have friction.
-        written: What `fused` has written down of the calls of a substep, by whether it ends a frame: what they are
-            known by, the calls, and their words.
+        scratch: What `fused` has written down of the calls of substeps. It is no part of what the model says.
     """
 
     planes: tuple[Plane, ...]
@@ -159,13 +158,14 @@ class Model(Layout):
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
     parts: tuple[Part, ...] = ()
+    acting: tuple[Part, ...] = ()
     further: tuple[Constraints, ...] = ()
     around: Surroundings = dataclasses.field(default_factory=Surroundings)
     kinds: tuple[Constraints, ...] = ()
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
-    written: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
+    scratch: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def part(self, kind: type[P]) -> P | None:
         """The part of that class, if the scene has it."""

@@ -112,6 +112,9 @@ class Plan(NamedTuple):
     late: np.ndarray
 
 
+NOBODY = np.zeros(0, bool)
+"""No particle."""
+
 Hook = Callable[[Substep], None]
 
 
@@ -141,15 +144,15 @@ class Hooks(NamedTuple):
     end_frame: tuple[Callable[[], None], ...] = ()
 
     @staticmethod
-    def of(acting: Sequence[object]) -> Hooks:
-        """The hooks that some objects have."""
+    def of(acting: Sequence[Acting]) -> Hooks:
+        """The hooks that these have."""
         which = _hooks_of(tuple(map(type, acting)))
         return Hooks(*(tuple(getattr(acting[at], name) for at in own) for name, own in zip(Hooks._fields, which)))
 
 
 @functools.lru_cache(maxsize=64)
 def _hooks_of(kinds: tuple[type, ...]) -> list[list[int]]:
-    """For each hook, which of objects of these classes have it."""
+    """For each hook, which of some objects have it, by their classes."""
     return [[at for at, kind in enumerate(kinds) if hasattr(kind, name)] for name in Hooks._fields]
 
 
@@ -182,7 +185,7 @@ class Frame:
     acting: list[Acting] = dataclasses.field(default_factory=list)
     hooks: Hooks = dataclasses.field(default_factory=Hooks)
     is_driven: bool = False
-    excused: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, bool))
+    excused: np.ndarray = dataclasses.field(default_factory=lambda: NOBODY)
 
     def __enter__(self) -> Frame:
         return self
@@ -196,16 +199,25 @@ class Frame:
         self.fraction = fraction
         for kind in self.model.kinds:
             kind.lay_out(self.kernels)
-        found = (part.begin_frame(self) for part in self.model.parts)
+        found = (part.begin_frame(self) for part in self.model.acting)
         self.acting = [one for one in found if one is not None]
         self.hooks = Hooks.of(self.acting)
-        self.is_driven = any(getattr(one, "is_driven", False) for one in self.acting)
-        excused = (getattr(one, "excused", None) for one in self.acting)
-        self.excused = next((one for one in excused if one is not None), np.zeros(0, bool))
+        self.is_driven = any(one.is_driven for one in self.acting)
+        self.excused = next((one.excused for one in self.acting if len(one.excused)), NOBODY)
 
 
 class Acting:
-    """What a part does in a frame: it has some of `Hooks`."""
+    """What a part does in a frame.
+
+    It has some of `Hooks`, and `compiled(plan)` if it can give `fused` its share of a frame that is one compiled call.
+
+    Attributes:
+        is_driven: Whether somebody moves it in this frame.
+        excused: Particles whose edges may be overstretched, (n,) bool, or (0,) for none.
+    """
+
+    is_driven: bool = False
+    excused: np.ndarray = NOBODY
 
     def __init__(self, part: Part, frame: Frame) -> None:
         self.part, self.frame = part, frame
@@ -215,24 +227,33 @@ class Acting:
         """What the part remembers, in the state that is stepped."""
         return self.frame.state.memory[self.part.name]
 
+    def ran(self) -> None:
+        """Take over what substeps in one compiled call have left."""
+
 
 class Part:
     """What a scene has of a feature.
 
     Attributes:
         name: Its name in `State.memory`.
+        FIELDS: What a material says of it, one of the groups in `bodies.fields`, if it has any.
         MEMORY: What it remembers from frame to frame, by name. Arrays are replaced, never changed in place: states
             share them.
         constraints: Its kinds of constraints; `ORDER` of `parts` says when each is projected.
+        acts: Whether it does anything with the present materials, set by `settle`; what it remembers stays if not.
         outlives: Whether it is handed to the part of another model with other particles, in `build`.
+        reshapes: Whether a frame may leave a state that needs another model.
         reason: One of `model.REASONS`, if it ever asks for substeps.
     """
 
     name: ClassVar[str] = ""
+    FIELDS: ClassVar[type | None] = None
     MEMORY: ClassVar[Mapping[str, Kept]] = remembers()
     outlives: ClassVar[bool] = False
+    reshapes: ClassVar[bool] = False
     reason: ClassVar[str] = ""
     constraints: tuple[Constraints, ...] = ()
+    acts: bool = True
 
     def __init__(self, model: Model) -> None:
         """Read what is needed of a model, whose other fields are set."""
@@ -254,15 +275,7 @@ class Part:
         """Take over a state that particles were put in between two frames."""
 
     def begin_frame(self, frame: Frame) -> Acting | None:
-        """What it does in a frame; None if nothing.
-
-        Besides `Hooks` that may have
-
-        - `compiled(plan)`, which gives `fused` its share of a frame that is one compiled call, and `ran()`, which is
-          called after that;
-        - `is_driven`: whether somebody moves it in this frame;
-        - `excused`: particles whose edges may be strained, (n,) bool.
-        """
+        """What it does in a frame; None if nothing."""
         return None
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:

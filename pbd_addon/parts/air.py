@@ -31,6 +31,7 @@ from ..air.surroundings import Surroundings
 from ..air.wind import MODES, Wind
 from ..arrays.arguments import FARTHEST
 from ..bodies.body import Body
+from ..bodies.fields import Sail
 from ..bodies.settings import Material
 from ..kernels import Kernels
 from ..kernels.protocol.air import Sails
@@ -38,7 +39,7 @@ from ..kernels.protocol.frames import Wind as BlowingWind
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
 
-WEAK = 0.25
+LARGEST_SMOOTH_SHARE = 0.25
 """Largest share s of its flow that air may take of a body in a substep of second order. A flag of cotton in
 12 m/s, where it is 0.4, would move at 14.2 instead of 13.6 m/s; in a storm light sheets outran the wind by 7 %."""
 
@@ -138,6 +139,7 @@ class Air(Part):
     It remembers time, wind and gusts, see `Memory`.
     """
 
+    FIELDS = Sail
     name = "air"
     MEMORY = remembers(past=Kept(lambda model, x: np.zeros(0), fits=lambda array, first: _is_past(array)))
 
@@ -166,7 +168,7 @@ class Air(Part):
         return most
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
-        return bool(model.around.forces) or self.slowing_rate(model, state) * duration >= WEAK
+        return bool(model.around.forces) or self.slowing_rate(model, state) * duration >= LARGEST_SMOOTH_SHARE
 
 
 def _is_past(array: np.ndarray) -> bool:

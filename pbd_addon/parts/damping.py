@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Slowing
 from ..constraints.base import once_if_equal
 from ..kernels.protocol.frames import Damping as DampingOfFrame
 from ..kernels.protocol.motion import Islands
@@ -19,6 +20,8 @@ class Damping(Part):
         drag: Rate of every particle's body, (n,) [1/s].
         drag_rates: Share of its velocity that drag takes of each particle, (n,) [1/s]; (0,) where there is none.
     """
+
+    FIELDS = Slowing
 
     def __init__(self, model: Model) -> None:
         counts = [len(body.vertices) for body in model.bodies]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.settings import ATMOSPHERE
+from ..bodies.fields import ATMOSPHERE, Inflation
 from ..constraints.volume import BURST, LEAKING
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
@@ -37,12 +37,19 @@ class Gas(Part):
     `VolumeConstraints.opened`, (2, pieces).
     """
 
+    FIELDS = Inflation
     name = "gas"
+    reshapes = True
     MEMORY = remembers(inside=Kept(lambda model, x: np.zeros((2, len(model.volume.pieces))), any_rows=True))
 
     @classmethod
     def is_in(cls, model: Model) -> bool:
         return bool(model.volume.pieces)
+
+    def settle(self, model: Model) -> None:
+        pressed = (model.materials[piece.body].pressure_mode != "OFF" for piece in model.volume.pieces)
+        self.acts = any(pressed) or bool(model.volume.opened.any())
+        model.volume.pumped = None
 
     def begin_frame(self, frame: Frame) -> GasInFrame:
         return GasInFrame(self, frame)

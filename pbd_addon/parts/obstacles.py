@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays.arguments import FARTHEST
+from ..bodies.fields import Touch
 from ..constraints import SeamConstraints
 from ..contact.stretch_coupling import couple_stretch_and_contact, strained_particles
 from ..model.model import Model, Place, State, Targets
@@ -31,6 +32,7 @@ class Obstacles(Part):
     bodies, see `ContactConstraints.penetrated`; and whether nothing intersects, () bool, False if that is unknown.
     """
 
+    FIELDS = Touch
     name = "obstacles"
     MEMORY = remembers(
         planes=Kept(lambda model, x: as_array([(plane.point, plane.normal) for plane in model.planes])),

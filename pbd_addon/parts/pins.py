@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Pinning
 from ..constraints import AttachmentConstraints
 from ..kernels.protocol.frames import Pins as PinsOfFrame
 from ..model.model import Model
@@ -16,6 +17,7 @@ class Pins(Part):
     It remembers the targets at the end of the last frame, (3, k) [m]: where a pin is that is not held.
     """
 
+    FIELDS = Pinning
     name = "pins"
     MEMORY = remembers(targets=Kept(lambda model, x: x[:, model.pins]))
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Yielding
 from ..constraints import DistanceConstraints
 from ..constraints.plate_elements import SHARPEST
 from ..kernels.numpy import dihedral_angles
@@ -33,6 +34,7 @@ FLOW_TIME = 1.0 / 120.0
 class Plasticity(Part):
     """What can yield in a scene, or has."""
 
+    FIELDS = Yielding
     name = "plasticity"
     MEMORY = remembers(yielded=Kept(lambda model, x: np.zeros(0, np.float32), any_rows=True, most=10.0))
 

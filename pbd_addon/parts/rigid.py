@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ..bodies.fields import Solid
 from ..model.model import Model, Place, State, Targets
 from ..model.part import Acting, Frame, Part, Substep
 
@@ -25,6 +26,7 @@ and to 14 cm with the 80 of this share, by 35 %."""
 class Rigid(Part):
     """The rigid bodies of a scene."""
 
+    FIELDS = Solid
     reason = "rigid"
 
     @classmethod

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays.distinct import distinct
+from ..bodies.fields import Seam
 from ..bodies.mesh import connected_components
 from ..bodies.settings import Material
 from ..constraints import SeamConstraints, SeamFoldConstraints, WeldConstraints, folds_across
@@ -43,7 +44,9 @@ WELD_ROUNDS = 4
 class Sewing(Part):
     """The pairs of a scene that can be sewn, and bending across what is welded."""
 
+    FIELDS = Seam
     name = "sewing"
+    reshapes = True
     MEMORY = remembers(pairs=Kept(lambda model, x: np.zeros((3, len(model.seam_pairs))), any_rows=True))
 
     def __init__(self, model: Model, seams: SeamConstraints) -> None:

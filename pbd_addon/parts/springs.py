@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Elasticity
 from ..constraints.distance import SECOND_ORDER_SWEEPS, is_soft
 from ..model.model import Model, State, Targets
 from ..model.part import Acting, Frame, Kept, Part, remembers
 
-EDGES = 1.75
+WAVE_EDGES = 1.75
 """Largest number of edges that a tension wave crosses in a substep of soft cloth.
 
 Sheets of 100 N/m hang 1.0 % (on four corners) to 2.7 % (on two) too deep at 1.72 edges, 4.8 and 12.5 % at 3.44.
@@ -24,6 +25,7 @@ class Springs(Part):
         soft: Which bodies are soft, see `constraints.distance.is_soft`, (bodies,) bool.
     """
 
+    FIELDS = Elasticity
     name = "springs"
     MEMORY = remembers(pushed=Kept(lambda model, x: np.ones(len(model.bodies), bool)))
     reason = "stretch"
@@ -45,7 +47,7 @@ class Springs(Part):
         return bool(not first and state.memory[self.name]["pushed"].any()) or bool(self.soft.any())
 
     def substeps(self, model: Model, state: State, targets: Targets, quality: int, dt: float) -> float:
-        """Those in which a tension wave of speed sqrt(stretch / density) crosses at most `EDGES` edges of soft cloth.
+        """Those in which a tension wave, of speed sqrt(stretch / density), crosses at most `WAVE_EDGES` of soft cloth.
 
         With fewer a load does not spread far enough in a substep, and the cloth hangs too deep.
         """
@@ -55,7 +57,7 @@ class Springs(Part):
             if len(lengths):
                 ratio = maps.get("stretch", np.ones(1)).max() / maps.get("density", np.ones(1)).min()
                 speed = np.sqrt(material.stretch / material.density * ratio)
-                most = max(most, dt * speed / (EDGES * float(np.median(lengths))))
+                most = max(most, dt * speed / (WAVE_EDGES * float(np.median(lengths))))
         return most
 
     def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Inside
 from ..constraints import StrutConstraints
 from ..model.model import Model
 from ..model.part import Part
@@ -12,6 +13,8 @@ from ..model.struts import Recipe, struts_of
 
 class Struts(Part):
     """The struts of a scene, made by recipes, one for each body or None."""
+
+    FIELDS = Inside
 
     def __init__(self, model: Model) -> None:
         self.recipes = list(map(Recipe.of, model.materials))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Strength
 from ..bodies.joints import fans
 from ..bodies.maps import of_particles
 from ..bodies.mesh import Polygons
@@ -37,7 +38,9 @@ class Tearing(Part):
     It remembers the particle that stands for each where cloth is not torn, (n,) int.
     """
 
+    FIELDS = Strength
     name = "tearing"
+    reshapes = True
     MEMORY = remembers(joined=Kept(lambda model, x: initial_joints(model.bodies, model.materials)))
 
     @classmethod

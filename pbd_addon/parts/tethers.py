@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Tethering
 from ..constraints import LevelConstraints, TetherConstraints, tether_rows
 from ..constraints.chains import is_structured
 from ..kernels.protocol.frames import Strain
@@ -19,6 +20,7 @@ from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
 class Tethers(Part):
     """The tethers and levels of a scene; they remember the elastic strain of each body, (bodies,)."""
 
+    FIELDS = Tethering
     name = "tethers"
     MEMORY = remembers(strain=Kept(lambda model, x: np.zeros(len(model.bodies))))
 
@@ -33,11 +35,10 @@ class Tethers(Part):
         return part
 
     def settle(self, model: Model) -> None:
+        self.acts = len(self.tethers.lengths) > 0 or len(self.levels.lengths) > 0
         self.levels.surround(model.w, model.damping_masses, model.islands, model.damping_island_masses)
 
-    def begin_frame(self, frame: Frame) -> FollowedStrain | None:
-        if not (len(self.tethers.lengths) or len(self.levels.lengths)):
-            return None
+    def begin_frame(self, frame: Frame) -> FollowedStrain:
         self.tethers.strain = self.levels.strain = frame.state.memory[self.name]["strain"]
         return FollowedStrain(self, frame)
 

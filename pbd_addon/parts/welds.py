@@ -13,13 +13,14 @@ class Welds(Part):
     """`Model.welds`; contact solves the springs around them once more even where there are none."""
 
     def settle(self, model: Model) -> None:
+        self.acts = model.welds.active
         model.welds.surround(model.springs, model.w, model.damping_masses, model.islands, model.damping_island_masses)
 
-    def begin_frame(self, frame: Frame) -> UnitedWelds | None:
-        return UnitedWelds(self, frame) if frame.model.welds.active else None
+    def begin_frame(self, frame: Frame) -> UnitedWelds:
+        return UnitedWelds(self, frame)
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
-        return model.welds.active
+        return True
 
 
 class UnitedWelds(Acting):

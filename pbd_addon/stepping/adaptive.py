@@ -14,29 +14,29 @@ from ..constraints.base import Residual
 from ..model.model import REASONS, Model, Pace, State, Targets
 from . import time_stepping
 
-SHORT = 0.1
+ACCEPTED_RESIDUAL = 0.1
 """Largest accepted residual, a fraction of the deformation, where its error shows; see `constraints.base.Residual`."""
 
-BLURRED = 0.2
+BLURRED_SHARE = 0.2
 """Error that does not show, over the change of the deformation in a frame: it is late by a fifth of a frame. Hinges of
 swinging cotton turn by 0.1 (64² vertices) to 0.4 rad (100²) in a frame, and are off by 0.01 to 0.05."""
 
-HIDDEN = ("shear", "bend")
+BLURRED_CAUSES = ("shear", "bend")
 """Causes of which that is true. Edges of cloth that whips about would be stretched twice as much."""
 
-SHOWN = 2.0
+REPORTED_MULTIPLE = 2.0
 """What is told has this multiple of the error that Automatic accepts, or the advice would flicker with it."""
 
-STEADY = 0.12
+DEADBAND = 0.12
 """The substeps of a frame are those of the last one if others would be fewer or more by this fraction at most: another
 length of substeps costs as much as two of them, because compliances are scaled anew."""
 
-FASTER, SLOWER = 2.0, 0.85
+FASTEST_GROWTH, FASTEST_DECAY = 2.0, 0.85
 """Largest and smallest ratio of the substeps of a frame to those of the last one, unless it moves quickly.
 
-Where there is pressure, `CALM` limits it instead."""
+Where there is pressure, `PRESSURE_TIME` limits it instead."""
 
-CALM = 4.0
+PRESSURE_TIME = 4.0
 """Time in which the substeps for the residuals of a scene with skins under pressure change by a factor e [s].
 
 A row in tension is softer the fewer substeps there are. If an impact raised their number at once, a ball would be
@@ -44,16 +44,16 @@ stiffer when it expands than when it was compressed, and gain energy: a beach ba
 14 cm instead of 10 and never comes to rest. With 0.5, 1, 2, 4 s its inner motion after 4 s is 54, 35, 21, 15 mm/s; with
 20 or 40 fixed substeps it is 9 or 10."""
 
-TURN = 0.015
+ROTATION_LIMIT = 0.015
 """Largest rotation or bending of a body in one substep [rad]."""
 
-MOST, LEAST = 4.0, 0.25
+MOST_MULTIPLE, LEAST_MULTIPLE = 4.0, 0.25
 """Largest and smallest number of automatic substeps, as multiples of the quality steps."""
 
 MOST_SUBSTEPS = 200
 """Upper limit of the substeps that pressure, soft cloth and colliders ask for."""
 
-GENTLE = 0.1
+GENTLE_SHARE = 0.1
 """Largest share that damping and air may take in two substeps of second order for them to act on both at once."""
 
 
@@ -71,11 +71,11 @@ def substeps(
     count, reason = float(settings.substeps), "settings"
     if settings.automatic and settings.method == "XPBD":  # With PBD the stiffness depends on them.
         count, reason = _chosen(model, state, targets, settings, dt)
-    for part in model.parts:
+    for part in model.acting:
         least = part.substeps(model, state, targets, settings.substeps, dt) if part.reason else 1.0
         if min(math.ceil(least), MOST_SUBSTEPS) > count:
             count, reason = min(math.ceil(least), MOST_SUBSTEPS), part.reason
-    enough = time_stepping.LEAST
+    enough = time_stepping.FEWEST
     few = settings.automatic and count < enough < 2.0 * min(count, _last(state).wanted)
     if few and looks_back(model, state, dataclasses.replace(settings, substeps=enough), dt):
         count = enough  # half as many of second order cost less
@@ -92,44 +92,44 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
     which gains nothing: a curtain of 5 N/m is with 10 steps twice as far from the limit of many as with 20 of first
     order.
     """
-    if settings.substeps < time_stepping.LEAST or settings.method != "XPBD" or _is_inflated(model) or model.further:
+    if settings.substeps < time_stepping.FEWEST or settings.method != "XPBD" or _is_inflated(model) or model.further:
         return False
     duration = 2.0 * dt / settings.substeps
-    return not any(part.wants_first_order(model, state, duration) for part in model.parts)
+    return not any(part.wants_first_order(model, state, duration) for part in model.acting)
 
 
 def is_slowed_gently(model: Model, state: State, duration: float) -> bool:
     """Whether what slows motion down takes so little in two substeps of this duration [s] that it can act on both at
     once.
     """
-    rate = max(part.slowing_rate(model, state) for part in model.parts)
-    return 2.0 * duration * rate < GENTLE
+    rate = max(part.slowing_rate(model, state) for part in model.acting)
+    return 2.0 * duration * rate < GENTLE_SHARE
 
 
 def measure(model: Model, state: State, dt: float) -> list[tuple[Constraints, Residual]]:
     """The residual of each kind of constraint at the end of a frame of dt seconds, in `state`."""
-    found, enough = [], 1.0 if model.settings.automatic else SHOWN
+    found, enough = [], 1.0 if model.settings.automatic else REPORTED_MULTIPLE
     for constraints in model.constraints:
         if constraints.cause:
             residual = constraints.residual(state.x)
-            if constraints.cause in HIDDEN and residual.error > enough * constraints.tolerance:
+            if constraints.cause in BLURRED_CAUSES and residual.error > enough * constraints.tolerance:
                 residual = residual._replace(change=constraints.change(state.x, dt * state.v))
             found.append((constraints, residual))
     return found
 
 
 def tolerance(constraints: Constraints, residual: Residual) -> float:
-    """The error of a residual that does not show; more where the deformation changes quickly, see `BLURRED`."""
-    return max(constraints.tolerance, BLURRED * residual.change)
+    """The error of a residual that does not show; more where the deformation changes quickly, see `BLURRED_SHARE`."""
+    return max(constraints.tolerance, BLURRED_SHARE * residual.change)
 
 
 def factor(constraints: Constraints, residual: Residual) -> float:
     """The factor on the number of substeps that makes the residual of a kind acceptable; below 1 if fewer would do.
 
-    A residual is acceptable if its error does not show or it is at most `SHORT`. A row with the effective stiffness
-    k' = k / (1 + c h²) is c h² / (1 + c h²) short, so short / (1 - short) grows with h².
+    A residual is acceptable if its error does not show or it is at most `ACCEPTED_RESIDUAL`. A row with the effective
+    stiffness k' = k / (1 + c h²) is c h² / (1 + c h²) short, so short / (1 - short) grows with h².
     """
-    enough = SHORT
+    enough = ACCEPTED_RESIDUAL
     if not constraints.order:
         enough = max(enough, residual.short * tolerance(constraints, residual) / max(residual.error, 1e-300))
     more = math.sqrt(_odds(residual.short) / _odds(enough))
@@ -153,13 +153,13 @@ def remember(
 ) -> Pace:
     """The `Pace` of a frame of dt seconds from `state`, with `count` substeps and these residuals.
 
-    Scenes with skins under pressure approach what the residuals ask for slowly, see `CALM`.
+    Scenes with skins under pressure approach what the residuals ask for slowly, see `PRESSURE_TIME`.
     """
     wanted = [(count * factor(constraints, residual), constraints.cause) for constraints, residual in found]
     most, cause = max(wanted, default=(0.0, "settings"))
     if _is_inflated(model):
-        before, change = _last(state).wanted or float(settings.substeps), math.exp(dt / CALM)
-        most = min(max(most, before / change, settings.substeps), before * change, MOST * settings.substeps)
+        before, change = _last(state).wanted or float(settings.substeps), math.exp(dt / PRESSURE_TIME)
+        most = min(max(most, before / change, settings.substeps), before * change, MOST_MULTIPLE * settings.substeps)
         cause = cause if most > settings.substeps else "pressure"
     return Pace(count, most, REASONS.index(cause))
 
@@ -187,17 +187,17 @@ def _chosen(
     if last.substeps:
         count = last.wanted
         if not inflated:
-            count = min(max(count, SLOWER * last.substeps), FASTER * last.substeps)
-        if abs(count - last.substeps) <= STEADY * last.substeps:
+            count = min(max(count, FASTEST_DECAY * last.substeps), FASTEST_GROWTH * last.substeps)
+        if abs(count - last.substeps) <= DEADBAND * last.substeps:
             count = last.substeps
         reason = REASONS[int(last.cause)]
-    turn = _turn(model, state, targets, dt) / TURN
+    turn = _turn(model, state, targets, dt) / ROTATION_LIMIT
     if turn > count:
         count, reason = turn, "motion"
-    least = max((1.0 if inflated else LEAST) * settings.substeps, 1.0)
+    least = max((1.0 if inflated else LEAST_MULTIPLE) * settings.substeps, 1.0)
     if count < least:
         return round(least), "pressure" if inflated else "settings"
-    return round(min(count, MOST * settings.substeps)), reason
+    return round(min(count, MOST_MULTIPLE * settings.substeps)), reason
 
 
 def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:

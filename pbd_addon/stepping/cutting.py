@@ -112,7 +112,7 @@ class CutFrame:
 
     def _torn(self, number: int, count: int) -> np.ndarray | None:
         """What is joined after cloth has torn before a substep of a frame with `count` of them; None if none does."""
-        found = (part.torn(self.frame, number, count) for part in self.frame.model.parts)
+        found = (part.torn(self.frame, number, count) for part in self.frame.model.acting)
         return next((joined for joined in found if joined is not None), None)
 
     def _begin(self, fraction: float) -> Generator[None, None, None]:

@@ -25,7 +25,7 @@ from ..model.part import Frame, Past, Plan
 from . import time_stepping
 from .time_stepping import RUNAWAY_SPEED, Schedule
 
-SLICE, COST = 0.05, 2e-7
+LONGEST_CALL, SUBSTEP_COST = 0.05, 2e-7
 """Longest call [s], and what a substep of a vertex takes [s]: a window has to answer in between. On a quiet machine
 curtains take 0.6e-7 to 0.8e-7, on a loaded one twice as much."""
 
@@ -45,8 +45,8 @@ class FusedSubsteps:
     def run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
         """Run substeps of a schedule from the first one on, the state in place: how many, and the past of the next one.
 
-        As many as take no longer than `SLICE`, up to one that has to be looked at: where an edge may be overrun, see
-        `contact.stretch_coupling`, or anything is unsound. Where that is the first one there are none, nor later in
+        As many as take no longer than `LONGEST_CALL`, up to one that has to be looked at: where an edge may be overrun,
+        see `contact.stretch_coupling`, or anything is unsound. Where that is the first one there are none, nor later in
         the frame.
         """
         done = 0
@@ -58,19 +58,19 @@ class FusedSubsteps:
 
     def _run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
         frame, model, state, kernels = self.frame, self.frame.model, self.frame.state, self.frame.kernels
-        stop = min(first + max(1, int(SLICE / (COST * state.x.shape[1]))), len(schedule.ends))
+        stop = min(first + max(1, int(LONGEST_CALL / (SUBSTEP_COST * state.x.shape[1]))), len(schedule.ends))
         ends = stop == len(schedule.ends)
         for kind in model.constraints:
             kind.begin_substep(schedule.h, 1.0)
-        usual = _words(model, kernels, False)
-        last = _words(model, kernels, True) if ends else usual
-        if kernels.run_substeps is None or usual is None or last is None:
+        words = _words(model, kernels)
+        if kernels.run_substeps is None or words is None:
             return 0, past
+        usual, last = words
         plan, sinces = _plan(schedule, first, stop, past)
         slowed = schedule.slowed[first:stop]
         acts = slowed > 0.0
         late = np.array(schedule.ends[first:stop]) + (slowed - schedule.durations[first:stop]) / frame.dt
-        shares = self._shares(Plan(slowed[acts].tolist(), late[acts]))
+        damping, pins, wind, strain = self._shares(Plan(slowed[acts].tolist(), late[acts]))
         stretch = model.stretch
         rest_lengths = stretch.rest_lengths if stretch.active and len(model.pins) else stretch.rest_lengths[:0]
         done, motion = kernels.run_substeps(
@@ -82,13 +82,15 @@ class FusedSubsteps:
             model.settings.gravity,
             model.gravity_fraction,
             schedule.h,
-            *shares,
+            damping,
+            pins,
+            wind,
+            strain,
             Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
         )
         state.x, state.v = motion.x, motion.v
         for one in frame.acting if done else ():
-            if hasattr(one, "ran"):
-                one.ran()
+            one.ran()
         if done and schedule.second_order:
             duration = float(schedule.durations[first + done - 1])
             past = Past(motion.past_x, motion.past_slowed, duration, motion.past_v, sinces[done - 1])
@@ -139,23 +141,26 @@ def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple
     return np.array(rows), sinces
 
 
-def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
-    """What a substep repeats; None if a kind, or a call of one, is not known to the backend.
+Words = tuple[np.ndarray, np.ndarray]
+"""What a substep repeats, and what the last one of a frame does."""
 
-    last: whether it ends the frame.
-    """
-    calls = _calls(model, last)
-    if calls is None or kernels.encode is None:
+
+def _words(model: Model, kernels: Kernels) -> Words | None:
+    """What substeps repeat; None if a kind, or a call of one, is not known to the backend."""
+    last = _calls(model, True)
+    if last is None or kernels.encode is None:
         return None
-    # Arrays by where they are: what is written down keeps them there.
-    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in calls for a in call.spread()]
-    known = model.written.get(last)
+    # Arrays by where they are: what is written down keeps them there. Other substeps take none that the last does not.
+    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in last for a in call.spread()]
+    known = model.scratch.get("words")
     if known is None or known[0] != key:
-        found = [kernels.encode(call) for call in calls]
-        words = [each for each in found if each is not None]
-        if len(words) < len(calls):
-            return None
-        known = model.written[last] = key, calls, np.concatenate(words)
+        written, both = [], (_calls(model, False) or [], last)
+        for calls in both:
+            words = [word for call in calls if (word := kernels.encode(call)) is not None]
+            if len(words) < len(calls):
+                return None
+            written.append(np.concatenate(words))
+        known = model.scratch["words"] = key, both, (written[0], written[1])
     return known[2]
 
 

@@ -23,7 +23,7 @@ SPRINGS = (
 )
 HINGES = "rows alpha gamma colored rest_angles yielded weights"
 SCRATCH = {
-    "Model": "written folds",  # `Folds.current` follows the rest shape
+    "Model": "scratch folds",  # `Folds.current` follows the rest shape
     "Skin": "pressurized",
     "InflationConstraints": "pressurized",
     "AttachmentConstraints": "alpha path targets",
