@@ -29,6 +29,7 @@ from pbd_addon.kernels.numba.chains import BLOCK
 from pbd_addon.kernels.numba.compile import for_python
 from pbd_addon.kernels.protocol.air import Sails
 from pbd_addon.kernels.protocol.chains import Along, Links
+from pbd_addon.kernels.protocol.contact import Bounds, Primitives
 from pbd_addon.kernels.protocol.inflation import Balance, Carried, Skin, SkinRows, Volumes
 from pbd_addon.kernels.protocol.motion import Islands
 from pbd_addon.kernels.protocol.projections import Attached, Colored, FlatHinges, Hinges, Springs, Tethered
@@ -582,26 +583,108 @@ def test_unseparated():
 
 @pytest.mark.parametrize("kind", [FACE, EDGES, POINTS])
 @pytest.mark.parametrize("together", [False, True])
-def test_cull_pairs(kind, together):
-    """Random pairs of primitives of one surface, or of two of which the second comes later in the array."""
-    case, m = Case(2, 30, 20), 20000
-    items, other_items = {
-        FACE: (np.arange(case.n)[None], case.mesh.triangles.T.astype(np.int64)),
-        EDGES: (case.mesh.edges.T.astype(np.int64),) * 2,
-        POINTS: (np.arange(case.n)[None],) * 2,
-    }[kind]
-    first, second = (case.random.integers(each.shape[1], size=m) for each in (items, other_items))
-    if kind == POINTS:
-        second = (first + 1 + second % (case.n - 1)) % case.n
-    x = case.x
+@pytest.mark.parametrize("late", [False, True])
+def test_close_pairs(kind, together, late):
+    """Primitives in cells, of one surface or of two, of which the second comes first in the array: what looking at all
+    of them finds, in the order of the cells."""
+    case = Case(2, 12, 9)
+    points, edges, triangles = np.arange(case.n)[None], case.mesh.edges.T, case.mesh.triangles.T
+    items, other_items = {FACE: (points, triangles), EDGES: (edges, edges), POINTS: (points, points)}[kind]
+    x, owner = case.x, np.zeros(case.n, int)
     if not together:
-        other_items = other_items + case.n + 7
-        x = np.concatenate([x, np.full((3, 7), np.nan), x[::-1]], axis=1)
-    margin, drift = case.some(x.shape[1], low=0.0, high=0.05), case.some(x.shape[1], low=0.0, high=0.02)
-    way = case.some(3, x.shape[1], low=-0.1, high=0.1)
-    arguments = x, first, second, items, other_items, kind, case.some(m), margin, way, drift, together
-    compare("cull_pairs", *arguments)
-    assert 0.2 * m < len(NUMPY.cull_pairs(*arguments)[3]) < 0.9 * m
+        items = items + case.n
+        x, owner = np.concatenate([x[:, ::-1] + 0.01, x], axis=1), np.repeat([0, 1], case.n)
+    cosines, sizes = (np.zeros(0),) * 2, (7, 7 if kind == EDGES else 5)
+    if kind == EDGES:
+        cosines = case.some(edges.shape[1], low=-1.0), case.some(edges.shape[1], low=-1.0) if together else cosines[1]
+        cosines = (cosines[0],) * 2 if together else cosines
+    one, other = (
+        Primitives(np.pad(np.arange(each.shape[1]), (0, -each.shape[1] % size), constant_values=-1)
+                   .reshape(-1, size).astype(np.int32), np.ascontiguousarray(each, np.int32), some)
+        for each, size, some in zip((items, other_items), sizes, cosines)
+    )  # fmt: skip
+    if together and kind != FACE:
+        other = one
+    cells = np.stack(np.meshgrid(*(np.arange(len(side.leaves)) for side in (one, other)), indexing="ij")).reshape(2, -1)
+    if other is one:
+        cells = cells[:, cells[0] <= cells[1]]
+    tables = np.stack(
+        [case.some(2, 2, low=0.05, high=0.15), np.full((2, 2), 0.15), np.ones((2, 2)), np.full((2, 2), 0.7)]
+    )
+    n = x.shape[1]
+    bounds = Bounds(
+        case.some(n, low=0.0, high=0.05),
+        case.some(3, n, low=-0.1, high=0.05),
+        case.some(n, low=0.0, high=0.02),
+        together,
+    )
+    low, high = np.minimum(x, x + bounds.displacement), np.maximum(x, x + bounds.displacement)
+    low, high = (low - bounds.margin - 0.02 * (not together), high + bounds.margin + 0.02 * (not together))
+    is_late = case.some(n) > 0.8 if late else np.zeros(0, bool)
+    arguments = x, low, high, cells, one, other, kind, owner, tables, 0.3, bounds, is_late
+    particles, weights, normals, distance = NUMPY.close_pairs(*arguments)
+    for expected, found in zip((particles, weights, normals, distance), NUMBA.close_pairs(*arguments)):
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12)
+
+    cell, other_cell = cells
+    a, b = (side.leaves[each] for side, each in zip((one, other), cells))
+    i, j = np.repeat(a, b.shape[1], axis=1).ravel(), np.tile(b, (1, a.shape[1])).ravel()
+    slots = [np.repeat(np.arange(a.shape[1]), b.shape[1]), np.tile(np.arange(b.shape[1]), a.shape[1])]
+    meant = (i >= 0) & (j >= 0)
+    if other is one:
+        meant &= np.repeat(cell != other_cell, len(slots[0])) | np.tile(slots[0] < slots[1], len(cell))
+    i, j = i[meant], j[meant]
+    first, second = one.particles[:, i].astype(int), other.particles[:, j].astype(int)
+    ids = np.concatenate([first, first, second, second] if kind == POINTS else [first, second])
+    apart = (first[:, None] != second).all(axis=(0, 1))
+    if late:
+        apart &= is_late[ids].any(axis=0)
+    i, j, ids = i[apart], j[apart], ids[:, apart]
+    number = owner[ids[[0, 3]]].min(axis=0), owner[ids[[0, 3]]].max(axis=0)
+    share = np.ones(len(i))
+    for side, which in ((one, i), (other, j)):
+        if len(side.cosines):
+            share = np.minimum(share, 0.3 + 0.7 * ((1.0 - side.cosines[which]) / 0.3).clip(0.0, 1.0))
+    kept = share * tables[0][number]
+    _, gap, along = NUMPY.closest_points(x, ids, np.full(len(i), kind, np.int8))
+    sides = 1 if kind == FACE else 2
+    heights = np.einsum("im,ijm->jm", along, bounds.displacement[:, ids])
+    closer = [-heights[:sides].min(axis=0), heights[sides:].max(axis=0)]
+    room = bounds.margin[ids][:sides].max(axis=0) + bounds.margin[ids][sides:].max(axis=0)
+    if together:
+        room += np.maximum(closer[0] + closer[1], 0.0)
+    else:
+        room += bounds.drift[ids[[0, 3]]].sum(axis=0) * np.abs(along).sum(axis=0) + np.maximum(closer, 0.0).sum(axis=0)
+    corners = [[each[:, ids[:sides]], each[:, ids[sides:]]] for each in (low, high)]
+    (one_low, other_low), (one_high, other_high) = (
+        [getattr(side, bound)(axis=1) for side in both] for bound, both in zip(("min", "max"), corners)
+    )
+    meet = (one_low - 0.15 * share <= other_high).all(axis=0) & (other_low - 0.15 * share <= one_high).all(axis=0)
+    can = meet & (gap <= kept + room)
+    assert 0 < can.sum() < min(meet.sum(), len(i))
+    np.testing.assert_array_equal(particles, ids[:, can])
+    np.testing.assert_allclose(distance, kept[can], rtol=1e-12)
+    np.testing.assert_allclose(normals, along[:, can], atol=1e-9)
+
+
+def test_crossing():
+    """Random edges and triangles of two sheets that go through each other; what shares a vertex does not cross."""
+    case = Case(2, 12, 9)
+    edges, triangles = (np.ascontiguousarray(each.T, np.int32) for each in (case.mesh.edges, case.mesh.triangles))
+    edge, triangle = (case.random.integers(each.shape[1], size=5000) for each in (edges, triangles))
+    x = np.ascontiguousarray(case.random.uniform(size=(3, case.n)))
+    arguments = x, edges, triangles, edge, triangle, 1e-14
+    compare("crossing", *arguments)
+    found = NUMPY.crossing(*arguments)
+    p, q, a, b, c = (x[:, ids] for ids in (*edges[:, edge], *triangles[:, triangle]))
+    # Where the segment meets the plane, in barycentric coordinates.
+    system = np.stack([p - q, b - a, c - a]).transpose(2, 1, 0)
+    solvable = np.abs(np.linalg.det(system)) > 1e-12
+    t, u, v = np.linalg.solve(system[solvable], (p - a).T[solvable][:, :, None])[:, :, 0].T
+    hits = (t > 0.0) & (t < 1.0) & (u > 0.0) & (v > 0.0) & (u + v < 1.0)
+    apart = (edges[:, None, edge] != triangles[None][:, :, triangle]).all(axis=(0, 1))[solvable]
+    assert found.tolist() == np.flatnonzero(solvable)[hits & apart].tolist()
+    assert 100 < len(found) < 2000
 
 
 def test_primitive_bounds():
@@ -626,8 +709,8 @@ def test_bvh(counts):
         boxes = random_boxes(random, count)
         leaves = median_split_order(0.5 * (boxes[:3] - boxes[3:]).T)
         nodes = np.empty((6, 2 * len(leaves)), order=NUMBA.NODE_ORDER)
-        compare("refit", leaves, 1, boxes, nodes)
-        NUMPY.refit(leaves, 1, boxes, nodes)
+        compare("refit", leaves, boxes, nodes)
+        NUMPY.refit(leaves, boxes, nodes)
         trees.append((leaves, nodes))
     root = np.array([[1], [1]])
     nothing = np.zeros((2, 0), bool), np.zeros(1, np.int32), np.zeros(0, np.int32)
@@ -643,21 +726,21 @@ def test_bvh(counts):
 
 
 @pytest.mark.parametrize("is_self", [False, True])
-def test_several_trees(is_self):
-    """Chosen roots of five trees each, of which one tree has deeper ones: the same pairs in both backends."""
+def test_chosen_nodes_of_trees(is_self):
+    """Chosen nodes of two trees, of which one is deeper: the same pairs in both backends."""
     random = np.random.default_rng(is_self)
     trees = []
     for slots in (4, 8):
-        leaves = np.full((5, slots), -1)
-        leaves[:, : slots - 1] = np.arange(5 * (slots - 1)).reshape(5, -1)
-        boxes = random_boxes(random, 5 * (slots - 1))
+        leaves = np.full((8, slots), -1)
+        leaves[:, : slots - 1] = np.arange(8 * (slots - 1)).reshape(8, -1)
+        boxes = random_boxes(random, 8 * (slots - 1))
         boxes[3:] -= 0.25
         nodes = np.empty((6, 2 * leaves.size), order=NUMBA.NODE_ORDER)
-        compare("refit", leaves.ravel(), 5, boxes, nodes)
-        NUMPY.refit(leaves.ravel(), 5, boxes, nodes)
+        compare("refit", leaves.ravel(), boxes, nodes)
+        NUMPY.refit(leaves.ravel(), boxes, nodes)
         trees.append((leaves.ravel(), nodes))
     one, other = trees[0], trees[0 if is_self else 1]
-    roots = np.array([[0, 0, 2, 3, 4], [0, 3, 2, 4, 4]]) + 5
+    roots = np.stack(np.triu_indices(8))[:, ::2] + 8
     nothing = np.zeros((2, 0), bool), np.zeros(1, np.int32), np.zeros(0, np.int32)
     found = [module.query_pairs(*one, *other, is_self, roots, *nothing) for module in (NUMPY, NUMBA)]
     pairs = [sorted(zip(*(side.tolist() for side in each))) for each in found]
@@ -672,7 +755,7 @@ def test_flat_nodes_are_left_out(is_self):
     boxes[3:] -= 0.25
     leaves[:60] = random.permutation(60)
     nodes = np.empty((6, 128), order=NUMBA.NODE_ORDER)
-    NUMPY.refit(leaves, 1, boxes, nodes)
+    NUMPY.refit(leaves, boxes, nodes)
     is_flat, are_neighbors = np.zeros((2, 128), bool), random.random((8, 8)) < 0.4
     is_flat[:, level] = random.random((2, 8)) < 0.5
     are_neighbors |= are_neighbors.T | np.eye(8, dtype=bool)

@@ -24,7 +24,6 @@ class AttachmentConstraints(Constraints):
     Args:
         particles: (m,) int.
         pin_weights: Weight of each pin, in (0, 1), (m,).
-        body: Body index of each row, (m,) int.
 
     Attributes:
         path: Targets at the beginning and the end of the current frame, (2, 3, m) [m]; set by the solver.

@@ -18,6 +18,7 @@ NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
 
 NOTHING = np.zeros(0)
+"""For kernels, where there is nothing to take."""
 
 WIDE = 0.3
 """A color is wide if its rows use at least this fraction of all particles that rows of its kind use.
@@ -42,7 +43,8 @@ class Residual(NamedTuple):
 
 
 SAMPLE = 300
-"""Minimum number of rows of a kind that are sampled for the residual, if there are that many."""
+"""Least number of rows of a kind that are sampled for the residual, if there are so many: of the 95th percentile, 15
+are above it."""
 
 
 def residual_of(left: np.ndarray, values: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
@@ -166,6 +168,9 @@ def gradients_to_targets(x: np.ndarray, particles: np.ndarray, targets: np.ndarr
 
 class Constraints:
     """All constraints of one kind.
+
+    Common arguments of kinds: body, the body index of each row, (m,) int; w, inverse masses of all particles, (n,)
+    [1/kg].
 
     Attributes:
         name: Name in panels and reports.

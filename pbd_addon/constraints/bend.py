@@ -136,8 +136,6 @@ class DihedralConstraints(_HingeConstraints):
         hinges: (m, 4) int.
         rest_angles: (m,) [rad].
         geometry: l² / (A1 + A2), (m,).
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
         plates: Plate bending of stiff bodies, whose rows have no effect here.
         numbers: Index of each row among `Folds`, (m,) int.
 
@@ -221,8 +219,6 @@ class IsometricConstraints(_HingeConstraints):
     Args:
         hinges: (m, 4) int, flat at rest.
         stencils: (4, m) [1/m].
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
         plates: Plate bending of stiff bodies, whose rows have no effect here.
     """
 

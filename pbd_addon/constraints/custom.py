@@ -34,7 +34,6 @@ class CustomConstraints(Constraints):
         compliance: (m,) [unit of C, squared, per joule].
         k: Fraction of each row's error that PBD corrects in a substep, (m,) in [0, 1].
         one_sided: Whether C >= 0 is allowed, so that a row only pushes C up.
-        w: Inverse masses of all particles, (n,) [1/kg].
     """
 
     def __init__(

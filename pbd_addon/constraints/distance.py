@@ -120,8 +120,6 @@ class DistanceConstraints(Constraints):
         indices: Both particles of every row, (m, 2) int.
         rest_lengths: (m,) [m].
         geometry: Factor from a material's stiffness [N/m] to that of the row [N/m], (m,).
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
         fields: Names of the material's fields for tension and for compression.
         compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN for none.
         chains_through: Rest positions (n, 3) [m] to find chains in, which are solved before the sweep; None for a sweep

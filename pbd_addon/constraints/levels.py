@@ -25,7 +25,7 @@ from ..kernels.protocol.motion import Islands
 from .base import Constraints, gradients_of_distance, make
 from .coarsening import find_levels
 from .surface_graph import distances_along
-from .tether import MARGIN, is_tethered, least_strain, worst_case_factors
+from .tether import SLACK_MARGIN, is_tethered, least_strain, worst_case_factors
 
 
 class LevelConstraints(Constraints):
@@ -40,7 +40,6 @@ class LevelConstraints(Constraints):
         pieces: Bodies that need levels: index, first particle and mesh of each.
         rest: Rest positions of all particles, (n, 3) [m].
         sizes: Largest extent of each body at rest, (bodies,) [m].
-        w: Inverse masses of all particles, (n,) [1/kg].
 
     Attributes:
         pulls_free: Whether any island that they pull has no firm pin.
@@ -131,11 +130,11 @@ class LevelConstraints(Constraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         super().begin_substep(h, fraction)
-        slack = MARGIN * np.maximum(self.strain, self.least_strain)
+        slack = SLACK_MARGIN * np.maximum(self.strain, self.least_strain)
         self.reach[:] = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
 
     def begin_calls(self) -> list[Call]:
-        found = self.least_strain, MARGIN, self.used, self.lengths, self.body, self.reach
+        found = self.least_strain, SLACK_MARGIN, self.used, self.lengths, self.body, self.reach
         return [Call("clear", 0, (self.multipliers,)), Call("extend", 1, found)]
 
     def calls(self, last: bool, fresh: bool) -> list[Call] | None:

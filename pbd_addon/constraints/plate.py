@@ -27,7 +27,7 @@ from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
 
-STIFF = 0.1
+STIFF_SHEET = 0.1
 """A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too
 much there, 10 % at 0.03 and 94 % at 0.3, compared with 160 substeps; usual cloth, cotton at 1 cm, is at 0.04."""
 
@@ -287,7 +287,7 @@ class PlateConstraints(Constraints):
 
 
 def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray, substeps: int) -> bool:
-    """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF`.
+    """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF_SHEET`.
 
     l² is twice the mean area of a triangle, ρ the mass per area of moving vertices, and h is `USUAL_FRAME` / substeps.
     B includes the mean factor of creases; a triangle has 1.5 edges.
@@ -299,7 +299,7 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
     square = 2.0 * sheet.areas.sum() / len(sheet.triangles)
     h = USUAL_FRAME / substeps
     bend *= 1.0 + (np.asarray(sheet.creases.factors) - 1.0).sum() / (1.5 * len(sheet.triangles))
-    return bool(h**2 * bend * factors[moving].mean() > STIFF * density * square**2)
+    return bool(h**2 * bend * factors[moving].mean() > STIFF_SHEET * density * square**2)
 
 
 def is_folded(sheet: Sheet) -> bool:

@@ -42,7 +42,6 @@ class RopeBendConstraints(Constraints):
 
     Args:
         rows: Particles of each, the middle one in the middle, (m, 3) int.
-        body: Body of each, (m,) int.
         rest: Rest positions of all particles, (n, 3) [m].
         width: EI of a rope over its material's `bend` [m].
     """

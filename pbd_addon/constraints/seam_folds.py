@@ -26,8 +26,6 @@ class SeamFoldConstraints(DihedralConstraints):
     Args:
         hinges: (m, 4) int.
         geometry: Half of l² / (A1 + A2), (m,).
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
     """
 
     name = "seam bend"

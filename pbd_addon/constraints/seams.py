@@ -54,9 +54,7 @@ class SeamConstraints(Constraints):
 
     Args:
         pairs: Both particles of every seam, (m, 2) int.
-        body: Body of each, (m,) int.
         usual_edges: Usual edge of the body of each, (m,) [m]; extents: its extent.
-        w: Inverse masses of all particles, (n,) [1/kg].
 
     Attributes:
         path: Lengths of all pairs at the beginning and at the end of the current frame, (2, m) [m]; set by the solver.

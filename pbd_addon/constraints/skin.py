@@ -83,7 +83,7 @@ SLACK_STRAIN = 1e-4
 """Strain below which a skin counts as slack."""
 
 ENERGY_MEMORY = 1.0
-"""Time in which the energy that `push_pieces` has taken, and may return, decays to a third [s]. A bounce takes a
+"""Time in which the energy that `rebound` has taken, and may return, decays to a third [s]. A bounce takes a
 third of this time; a ball at rest must not store energy for a jump."""
 
 STRAIN_STEP = 0.05
@@ -98,7 +98,7 @@ class Before(NamedTuple):
         pressures: Of each piece, (pieces,) [Pa].
         displaced: By how much its volume changed after it was projected, (pieces,) [m³].
         targets: The volume that it was to have, (pieces,) [m³].
-        taken: Energy that `push_pieces` has taken from each island, (islands,) [J].
+        taken: Energy that `rebound` has taken from each island, (islands,) [J].
     """
 
     tensions: list[np.ndarray]
@@ -127,7 +127,7 @@ class PressurizedSkin:
     - Their changes of momentum and angular momentum are undone (`end_pass`): gradients are taken at p, but
       v = (p - x) / h rotates about x.
     - Pushes by floors and colliders act on the true mass of what they touch. The rest of the impulse by the effective
-      mass is given to the whole piece as rigid motion (`push_pieces`), or a skin would sag under its effective weight.
+      mass is given to the whole piece as rigid motion (`rebound`), or a skin would sag under its effective weight.
 
     Args:
         volume: The closed surfaces of the scene.
@@ -368,7 +368,7 @@ class PressurizedSkin:
             self._add_rigid(kernels, p, x, p - self.start, -self.free.astype(float))
             self.inner = p.copy()
 
-    def push_pieces(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, v: np.ndarray, one_by_one: bool) -> None:
+    def rebound(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, v: np.ndarray, one_by_one: bool) -> None:
         """Apply the rest of pushes from outside to whole pieces, as rigid velocity added to v (3, n), in place.
 
         A push is an impulse on the true mass of the particles that were hit, and moves the piece accordingly. With f

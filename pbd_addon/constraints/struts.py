@@ -26,8 +26,6 @@ class StrutConstraints(DistanceConstraints):
         pairs: Both particles of every row, (m, 2) int.
         rest_lengths: (m,) [m].
         areas: Of each end, if it has a bar to the other, else 0, (m, 2) [m²].
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
     """
 
     def __init__(

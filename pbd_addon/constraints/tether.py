@@ -25,19 +25,25 @@ from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph
 
 PER_PARTICLE = 2
-"""Tethers of a particle, to the nearest groups of pins."""
+"""Tethers of a particle, to the nearest groups of pins. The nearest does most: a curtain of 48 x 48 on two corners
+has a mean strain of 0.016, 0.015, 0.015 % with 1, 2, 4."""
 
 MANY_GROUPS = 8
-"""With more pin groups than this, each particle gets only one tether, to the nearest pin."""
+"""With more pin groups than this, each particle gets only one tether, to the nearest pin: each group takes a search
+over the whole mesh, see `surface_graph.STRIDE`."""
 
-MARGIN = 1.1
-"""Ratio of a tether's slack to the elastic strain."""
+SLACK_MARGIN = 1.1
+"""Ratio of a tether's slack to the elastic strain. The same curtain of 500 N/m is strained by 8.3, 9.1, 9.8, 17 % at
+most with 1, 1.1, 1.3, 2, and by 7.5 % with 160 substeps."""
 
-MEMORY = 0.1
-"""Time in which the remembered elastic strain decays by a factor e [s]: about two frames."""
+STRAIN_MEMORY = 0.1
+"""Time in which the remembered elastic strain decays by a factor e [s]: about two frames. From 0.02 to 0.5 s that
+curtain is strained by 8.5 to 10.6 % at most."""
 
 DYNAMIC_LOAD = 3.0
-"""Load, in multiples of its own weight, that a soft cloth may bear before its multipliers show the strain."""
+"""Load, in multiples of its own weight, that a soft cloth may bear before its multipliers show the strain: what falls
+into its pins bears more than the twice of a load put on at once. From 1 to 6 that curtain is strained by 8.1 to 10.8
+%."""
 
 
 def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -75,14 +81,13 @@ def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.n
 class TetherConstraints(Constraints):
     """Tethers of all bodies.
 
-    The slack follows the elastic strain of the stretch constraints, or soft cloth would become rigid: it is `MARGIN`
-    times the largest strain by their multipliers, which decays slowly, and at least what the cloth's own weight can
-    cause.
+    The slack follows the elastic strain of the stretch constraints, or soft cloth would become rigid: it is
+    `SLACK_MARGIN` times the largest strain by their multipliers, which decays slowly, and at least what the cloth's own
+    weight can cause.
 
     Args:
         particles, anchors: (m,) int.
         lengths: (m,) [m].
-        body: Body index of each row, (m,) int.
         sizes: Largest extent of each body at rest, (bodies,) [m].
 
     Attributes:
@@ -134,7 +139,7 @@ class TetherConstraints(Constraints):
         used &= ~is_soft(materials, settings, self.sizes)
         # The reach of those without tethers is infinite.
         self.least_strain = np.where(used, self.least_strain, 1.0)
-        self.shares = np.stack([np.where(used, MARGIN, np.inf), np.full(self.bodies, 1.0 / DYNAMIC_LOAD)])
+        self.shares = np.stack([np.where(used, SLACK_MARGIN, np.inf), np.full(self.bodies, 1.0 / DYNAMIC_LOAD)])
         self.slack = np.empty_like(self.shares)
         self.active = bool(used[self.body].any())
         self.gravity = float(np.linalg.norm(settings.gravity))
@@ -149,7 +154,7 @@ class TetherConstraints(Constraints):
     def _weigh(self) -> None:
         self.weights = np.zeros(0) if self.kernels.PACKED else self.inverse_masses[self.particles]
 
-    def follow(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
+    def remembered_strain(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
         """Elastic strain of each body to remember, (bodies,): that of the last substep, or `before` as it has decayed.
 
         duration: Length of the substep [s].
@@ -160,7 +165,7 @@ class TetherConstraints(Constraints):
         else:
             now = np.zeros(self.bodies)
             np.maximum.at(now, stretch.rows.body, elastic)
-        return np.maximum(now, math.exp(-duration / MEMORY) * before)
+        return np.maximum(now, math.exp(-duration / STRAIN_MEMORY) * before)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         if fraction >= 1.0:  # they are asked for only there

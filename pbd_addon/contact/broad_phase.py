@@ -18,7 +18,8 @@ import numpy as np
 
 from ..arrays.distinct import distinct
 from ..kernels import EDGES, FACE, POINTS, Kernels
-from .bvh import BVH, ROOTS, FittedBVH, LeftOut
+from ..kernels.protocol.contact import Bounds
+from .bvh import ROOTS, LeftOut
 from .candidates import Candidates, concatenate
 from .cells import Cells
 from .collider import Collider
@@ -148,24 +149,6 @@ class Encounter(NamedTuple):
     left_out: LeftOut | None
 
 
-class Primitives(NamedTuple):
-    """Vertices, edges or triangles of some cells, in a query.
-
-    Attributes:
-        particles: Of each, (1 to 3, m) int.
-        cosines: Of the dihedral angles of edges where those matter, (m,); else (0,).
-        fitted: Trees, one for each cell, with boxes of where they can be, and half of their distance around them.
-    """
-
-    particles: np.ndarray
-    cosines: np.ndarray
-    fitted: FittedBVH
-
-
-Found = tuple[int, Primitives, Primitives, tuple[np.ndarray, np.ndarray]]
-"""Kind of candidates, the primitives of both sides, and numbers of those whose boxes overlap, (m,) int each."""
-
-
 class BroadPhase:
     """Finds the candidates of all surfaces of a scene.
 
@@ -192,7 +175,6 @@ class BroadPhase:
             self._is_in_rope[surface.part] = surface.is_in_rope
         self._cells = cells
         self.height_fields = HeightFields(cells[0], self._count) if cells[0] else None
-        self._memory: dict[tuple[int, int, int], list[np.ndarray]] = {}
         self.encounters: list[Encounter] = []
 
     def set_rules(self, rules: Rules) -> None:
@@ -203,6 +185,8 @@ class BroadPhase:
         distance, own = rules.distance[:, :count], rules.distance.diagonal()
         self._distance = np.zeros((self._count + 1, self._count + 1))
         self._distance[:count, : self._count] = rules.distance
+        flat_and_sharp = np.broadcast_to(np.cos([[[0.0]], [[SHARP]]]), (2, *self._distance.shape))
+        self._tables = np.stack([self._distance, self._distance, *flat_and_sharp])
         if bodies is None or self.height_fields is None:
             return
         if rules.is_self.any():
@@ -221,8 +205,8 @@ class BroadPhase:
         if colliders is not None:
             # A face of the cloth sinks a quarter of its edge times the angle into a bend of the collider.
             bend = 4.0 * POKE * self._distance / np.maximum(self._longest, 1e-300)[:, None]
-            self._bend = np.minimum(SHARP, bend)
-            self._least_bend = self._bend[self._numbers[0]].min(axis=0)
+            bend = np.minimum(SHARP, bend)[:, count:]
+            self._tables[2:, :, count:] = np.cos([SMOOTH * bend, bend])
             far = rules.distance[self._numbers[0], count:]
             reach = self._reach(np.concatenate([rules.distance[:, count:].max(axis=1), far.max(axis=0)]) / 2.0)
             self.encounters.append(Encounter(bodies, colliders, False, reach, [ROOTS], None))
@@ -235,37 +219,37 @@ class BroadPhase:
 
         is_late: If given, only those with such a particle, (N,) bool.
         """
-        start, parts, ranges = self._bounds.start, [], self._bounds.ranges()
-        has_drift = False
+        bounds, ranges, drift = self._bounds, self._bounds.ranges(), None
+        parts: list[Candidates] = []
         for encounter in self.encounters:  # themselves first
-            if not encounter.is_self and not has_drift:
-                ranges, has_drift = self._bounds.with_drift(ranges), True
-            pairs = self._pair_primitives(kernels, start, encounter, ranges, is_late)
-            parts += [self._cull(kernels, encounter, *each) for each in pairs]
+            if not encounter.is_self and drift is None:
+                ranges, drift = bounds.with_drift(ranges), bounds.drift_margin.take(self._owner)
+            way = bounds.relative_displacement if encounter.is_self else bounds.displacement
+            moving = Bounds(bounds.margin, way, bounds.margin if drift is None else drift, encounter.is_self)
+            for rows in self._close_pairs(kernels, bounds.start, encounter, ranges, self._tables, moving, is_late):
+                if encounter.is_self:
+                    self._limit_by_rest(kernels, rows)
+                parts.append(rows)
         found = concatenate(parts)
-        if np.array_equal(x, start):
+        if np.array_equal(x, bounds.start):
             return found
         weights, _, normals = kernels.closest_points(x, found.particles, found.kind)
         return found._replace(weights=weights, normals=normals)
 
     def late_candidates(self, kernels: Kernels, x: np.ndarray, p: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
-        ranges, nothing = (np.minimum(x, p), np.maximum(x, p)), np.zeros(self._count + 1)
-        parts = []
+        ranges, tables = (np.minimum(x, p), np.maximum(x, p)), self._tables.copy()
+        tables[1] = 0.0
+        anywhere = np.full(len(is_late), np.inf)
+        moving = Bounds(anywhere, np.zeros_like(x), anywhere, True)
+        parts: list[Candidates] = []
         for encounter in self.encounters:
             if self._rules.points_only and encounter.first is encounter.second:
                 continue
             # What has left its bound can have left its height field as well.
             left_out = None if encounter.is_self else encounter.left_out
-            anywhere = encounter._replace(reach=nothing, left_out=left_out)
-            for kind, a, b, (first, second) in self._pair_primitives(kernels, x, anywhere, ranges, is_late):
-                particles = np.concatenate([a.particles[:, first], b.particles[:, second]])
-                corners = len(a.particles)
-                particles = particles[:, (particles[:corners, None] != particles[None, corners:]).all(axis=(0, 1))]
-                kinds = np.full(particles.shape[1], kind, np.int8)
-                weights, _, normals = kernels.closest_points(x, particles, kinds)
-                distance = self._distance.ravel()[self._pair(particles[0], particles[3])]
-                parts.append(self._candidates(kernels, encounter, particles, weights, normals, distance, kinds))
+            near = encounter._replace(reach=np.zeros(self._count + 1), left_out=left_out)
+            parts += self._close_pairs(kernels, x, near, ranges, tables, moving, is_late)
         return concatenate(parts)
 
     def _pair(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -303,109 +287,58 @@ class BroadPhase:
         count = len(sides[-1].owner)
         return np.stack(np.divmod(distinct(first * count + second), count))
 
-    def _pair_primitives(
+    def _close_pairs(
         self,
         kernels: Kernels,
         x: np.ndarray,
         encounter: Encounter,
         ranges: Range,
+        tables: np.ndarray,
+        moving: Bounds,
         is_late: np.ndarray | None,
-    ) -> Iterator[Found]:
-        """Primitives whose boxes overlap.
+    ) -> Iterator[Candidates]:
+        """What can come closer than its distance.
 
         Args:
             kernels: Module of kernels.
             x: Positions at which edges are sharp, (3, N) [m].
             encounter: What meets.
             ranges: Where all particles can be.
+            tables: As `kernels.protocol.contact` has them.
+            moving: How particles move.
             is_late: If given, only pairs with such a particle count, (N,) bool.
         """
         cells = self._meeting_cells(kernels, encounter, ranges, is_late)
         if not cells.size:
             return
-        both = encounter.first, encounter.second
-        same = both[0] is both[1]
-        used = [distinct(cells)] * 2 if same else [distinct(each) for each in cells]
-        places = np.stack([np.searchsorted(numbers, each) + len(numbers) for numbers, each in zip(used, cells)])
-
-        def primitives(side: int, of_cells: np.ndarray, particles: np.ndarray, has_angles: bool = False) -> Primitives:
-            own = of_cells[used[side]]
-            is_used = own >= 0
-            numbers = own[is_used]
-            own = np.where(is_used, np.cumsum(is_used).reshape(own.shape) - 1, -1)
-            particles = particles.take(numbers, axis=1).astype(np.int64, copy=False)
-            margin, cosines = encounter.reach.take(self._owner.take(particles[0])), np.zeros(0)
-            if has_angles:
-                cosines = both[side].cosines(kernels, x, numbers)
-                margin *= self._shares(cosines, SHARP if same else self._least_bend.take(self._owner[particles[0]]))
-            boxes = kernels.primitive_bounds(*ranges, particles, margin)
-            memory = self._memory.setdefault((side, len(particles), same), [np.empty(0)])
-            fitted = BVH(own.ravel(), len(own)).refit(boxes, kernels=kernels, memory=memory)
-            return Primitives(particles, cosines, fitted)
-
-        def vertices(side: int) -> Primitives:
-            return primitives(side, both[side].vertex_leaves, both[side].vertices)
-
-        def triangles(side: int) -> Primitives:
-            return primitives(side, both[side].face_leaves, both[side].triangles)
-
-        def edges(side: int) -> Primitives:
-            return primitives(side, both[side].edge_leaves, both[side].edges, same or side == 1)
-
-        if same and self._rules.points_only:
-            points = vertices(0)
-            sides = [(POINTS, points, points, places)]
-        elif same:
-            lines, apart = edges(0), places[:, places[0] != places[1]]
-            sides = [(FACE, vertices(0), triangles(0), np.concatenate([places, apart[::-1]], axis=1)),
-                     (EDGES, lines, lines, places)]  # fmt: skip
+        one, other = encounter.first, encounter.second
+        if one is other and self._rules.points_only:
+            kinds = [(POINTS, cells, one.points, one.points)]
+        elif one is other:
+            edges, both_ways = one.edges_at(kernels, x, cells), [cells, cells[::-1, cells[0] != cells[1]]]
+            kinds = [(FACE, np.concatenate(both_ways, axis=1), one.points, one.corners), (EDGES, cells, edges, edges)]
         else:
-            sides = [(FACE, vertices(0), triangles(1), places), (FACE, vertices(1), triangles(0), places[::-1]),
-                     (EDGES, edges(0), edges(1), places)]  # fmt: skip
-        for kind, a, b, roots in sides:
-            pairs = a.fitted.query_pairs(b.fitted, roots)
-            yield kind, a, b, pairs if is_late is None else _with_late(is_late, a, b, *pairs)
+            edges = other.edges_at(kernels, x, cells[1])
+            kinds = [(FACE, cells, one.points, other.corners), (FACE, cells[::-1], other.points, one.corners),
+                     (EDGES, cells, one.sharp_edges, edges)]  # fmt: skip
+        late = np.zeros(0, bool) if is_late is None else is_late
+        for kind, pairs, first, second in kinds:
+            if not (first.particles.size and second.particles.size):
+                continue  # ropes alone have no faces
+            particles, weights, normals, distance = kernels.close_pairs(
+                x, *ranges, pairs, first, second, kind, self._owner, tables, SMOOTH_SHARE, moving, late
+            )
+            kinds_of_rows = np.full(len(distance), kind, np.int8)
+            yield self._candidates(kernels, encounter, particles, weights, normals, distance, kinds_of_rows)
 
-    def _shares(self, cosines: np.ndarray, sharp: float | np.ndarray) -> np.ndarray:
-        """Shares of the distance that edges keep with these cosines of their dihedral angles (m,): 1 from `sharp` on.
-
-        sharp: `SHARP` for edges of cloth, or (m,) for those of colliders [rad].
-        """
-        smooth = np.cos(SMOOTH * sharp if isinstance(sharp, np.ndarray) else 0.0)
-        sharpness = ((smooth - cosines) / (smooth - np.cos(sharp))).clip(0.0, 1.0)
-        return np.asarray(SMOOTH_SHARE + (1.0 - SMOOTH_SHARE) * sharpness)
-
-    def _cull(
-        self, kernels: Kernels, encounter: Encounter, kind: int, a: Primitives, b: Primitives,
-        pairs: tuple[np.ndarray, np.ndarray],
-    ) -> Candidates:  # fmt: skip
-        """Of pairs of primitives whose boxes overlap, those that can come closer than they are to keep."""
-        bounds, same = self._bounds, encounter.is_self
-        number = self._pair(a.particles[0].take(pairs[0]), b.particles[0].take(pairs[1]))
-        distance = self._distance.ravel().take(number)
-        if kind == EDGES and len(a.cosines):
-            shares = (self._shares(side.cosines, SHARP) for side in (a, b))
-            distance *= np.minimum(*(share.take(rows) for share, rows in zip(shares, pairs)))
-        elif kind == EDGES:
-            distance *= self._shares(b.cosines.take(pairs[1]), self._bend.ravel().take(number))
-        displacement = bounds.relative_displacement if same else bounds.displacement
-        particles, weights, normals, distance = kernels.cull_pairs(
-            bounds.start, *pairs, a.particles, b.particles, kind, distance, bounds.margin, displacement,
-            bounds.drift_margin.take(self._owner), same,
-        )  # fmt: skip
-        kinds = np.full(len(distance), kind, np.int8)
-        if same:
-            self._limit_by_rest(kernels, particles, kinds, distance)
-        return self._candidates(kernels, encounter, particles, weights, normals, distance, kinds)
-
-    def _limit_by_rest(self, kernels: Kernels, particles: np.ndarray, kind: np.ndarray, distance: np.ndarray) -> None:
-        """Reduce the distance to keep, (m,) [m], of neighbors at rest."""
-        rest, owner = self._rules.rest, self._owner.take(particles[0])
-        across = rest.take(particles[0], axis=1) - rest.take(particles[2], axis=1)
+    def _limit_by_rest(self, kernels: Kernels, rows: Candidates) -> None:
+        """Reduce the distance to keep of neighbors at rest, in place."""
+        rest, (one, _, other, _) = self._rules.rest, rows.particles
+        across = rest.take(one, axis=1) - rest.take(other, axis=1)
         limit = self._distance.diagonal() / REST_SHARE + 2.0 * self._longest
-        near = np.flatnonzero(np.einsum("im,im->m", across, across) < (limit**2).take(owner))
-        gap = kernels.closest_points(rest, particles.take(near, axis=1), kind[near])[1]
-        distance[near] = np.minimum(distance[near], REST_SHARE * gap)
+        near = np.flatnonzero(np.einsum("im,im->m", across, across) < (limit**2).take(self._owner.take(one)))
+        gap = kernels.closest_points(rest, rows.particles.take(near, axis=1), rows.kind[near])[1]
+        rows.min_distance[near] = np.minimum(rows.min_distance[near], REST_SHARE * gap)
 
     def _candidates(
         self,
@@ -433,12 +366,3 @@ def take_part(left_out: np.ndarray | None, particles: np.ndarray) -> np.ndarray:
     if left_out is None:
         return np.ones(particles.shape[-1], bool)
     return np.asarray(~left_out.take(particles).any(axis=0))
-
-
-def _with_late(
-    is_late: np.ndarray, a: Primitives, b: Primitives, first: np.ndarray, second: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Those of the pairs of primitives (k,) and (k,) that have a late particle, is_late (N,) bool."""
-    one, other = (is_late.take(each.particles).any(axis=0) for each in (a, b))
-    has_late = one.take(first) | other.take(second)
-    return first[has_late], second[has_late]

@@ -31,15 +31,14 @@ def nothing_left_out() -> LeftOut:
 
 
 class BVH:
-    """Perfect binary trees over primitives: their topology is fixed, their boxes are refitted.
+    """Perfect binary tree over primitives: its topology is fixed, its boxes are refitted.
 
     Args:
-        leaves: The primitive in each leaf, -1 for none, (roots * 2**k,) int.
-        roots: How many trees, one after the other.
+        leaves: The primitive in each leaf, -1 for none, (2**k,) int.
     """
 
-    def __init__(self, leaves: np.ndarray, roots: int = 1) -> None:
-        self.leaves, self.roots = leaves, roots
+    def __init__(self, leaves: np.ndarray) -> None:
+        self.leaves = leaves
 
     @staticmethod
     def of_points(centers: np.ndarray) -> BVH:
@@ -51,7 +50,6 @@ class BVH:
         boxes: np.ndarray,
         members: np.ndarray | None = None,
         kernels: Kernels = numpy_kernels,
-        memory: list[np.ndarray] | None = None,
     ) -> FittedBVH:
         """Fit the boxes of all nodes to boxes of the primitives.
 
@@ -59,23 +57,17 @@ class BVH:
             boxes: Lower corner and negated upper corner of the box of every primitive, (6, m) [m].
             members: Which primitives take part, (m,) bool; default: all.
             kernels: Module of kernels.
-            memory: One array to write into, which is replaced where it is too short; the last fit in it is lost. New
-                memory costs more than the fit.
         """
         if members is not None:
             boxes = np.where(members, boxes, np.inf)
-        size = 12 * len(self.leaves)
-        memory = [np.empty(0)] if memory is None else memory
-        if len(memory[0]) < size:
-            memory[0] = np.empty(size + size // 4)
-        nodes = memory[0][:size].reshape(6, -1, order=kernels.NODE_ORDER)
+        nodes = np.empty((6, 2 * len(self.leaves)), order=kernels.NODE_ORDER)
         leaves = self.leaves.astype(np.int64, copy=False)
-        kernels.refit(leaves, self.roots, np.ascontiguousarray(boxes), nodes)
+        kernels.refit(leaves, np.ascontiguousarray(boxes), nodes)
         return FittedBVH(kernels, leaves, nodes)
 
 
 class FittedBVH:
-    """Trees with the boxes that their primitives have at one moment.
+    """A tree with the boxes that its primitives have at one moment.
 
     Args:
         kernels: Module of kernels that fitted them.

@@ -22,6 +22,10 @@ from .surface import Surface
 LATE_SHARE = 0.02
 """Up to this share of the vertices of a surface are queried again alone, rather than all of it."""
 
+CROWDED = 10
+"""Candidates between cloth and cloth, for each vertex of a body, from which on bounds last for one substep until the
+frame ends: most of a long list is never near, and each body that is queried alone is queried with all around it."""
+
 GUARD_MARGIN = 0.4
 """Share of the smallest kept distance by which vertices may be beyond their margins where only the guard follows."""
 
@@ -205,6 +209,7 @@ class CandidateList:
             kept = ~is_late.take(self._found.particles).any(axis=0)
             rows = concatenate([self._found.take(np.flatnonzero(kept)), rows])
         self._found, self._is_stale = rows, False
+        bounds.is_crowded |= (rows.particles[[0, 3]] < bounds.n).all(axis=0).sum() > CROWDED * bounds.n
         self.rows = self._filter(rows)
         self.query_seconds += time.perf_counter() - began
         return True

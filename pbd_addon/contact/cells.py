@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays.distinct import distinct
 from ..kernels import Kernels
+from ..kernels.protocol.contact import Primitives
 from .bvh import BVH, LeftOut, median_split_order
 from .patches import CELL_DEPTH, LARGE_DEPTHS, PATCH_DEPTH
 from .surface import Surface
@@ -53,8 +55,8 @@ class Cells:
         owner: Number of the surface of each cell, (c,) int32.
         roots: Node of each of the given surfaces in `tree`, (k,) int.
         tree: The hierarchy.
-        vertices, edges, triangles: Particles of all primitives, (1 to 3, m) int32.
-        vertex_leaves, edge_leaves, face_leaves: The primitives of each cell, -1 for none, (c, 2**i) int32.
+        points, corners: Vertices and triangles of each cell.
+        sharp_edges: Its edges, as if they were all sharp.
         cell_vertices: Particles of the faces of each cell, some of them repeated, (v, c) int32.
         faces: Particles of all triangles and loose edges, cell by cell, (3, t) int32.
         left_out: The neighborhoods as `LeftOut`, nothing being flat.
@@ -72,13 +74,13 @@ class Cells:
         self.tree = BVH(np.where(np.arange(width) < total, np.arange(width), -1).astype(np.int32))
         own = [surfaces[k] for k in order]
         numbers = numbers[order]
-        self.vertices = _joined([each.vertices[None] for each in own])
-        self.edges, self.triangles = _joined([each.edges for each in own]), _joined([each.triangles for each in own])
-        self.vertex_leaves = _leaves([each.patches.vertex_leaves for each in own], [len(each.vertices) for each in own])
-        self.edge_leaves = _leaves([each.patches.edge_leaves for each in own], [each.edges.shape[1] for each in own])
-        self.face_leaves = _leaves(
-            [each.patches.face_leaves for each in own], [each.triangles.shape[1] for each in own]
-        )
+        self.points, self.sharp_edges, self.corners = (
+            Primitives(_leaves([getattr(each.patches, name) for each in own], [part.shape[1] for part in parts]),
+                       _joined(parts), np.zeros(0))
+            for name, parts in (("vertex_leaves", [each.vertices[None] for each in own]),
+                                ("edge_leaves", [each.edges for each in own]),
+                                ("face_leaves", [each.triangles for each in own]))
+        )  # fmt: skip
         tables = [each.patches.cell_vertices for each in own]
         rows = np.arange(max(map(len, tables)))
         tables = [each if len(each) == len(rows) else each[rows.clip(max=len(each) - 1)] for each in tables]
@@ -126,13 +128,18 @@ class Cells:
             levels.append(Level(height, owner, can_be_flat, first, left_out))
         return left_out, [level for level in levels if len(level.owner)]
 
-    def cosines(self, kernels: Kernels, x: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """Cosines of the dihedral angles of edges `which` (k,) at x (3, N), (k,); -1 at borders and of loose edges."""
+    def edges_at(self, kernels: Kernels, x: np.ndarray, cells: np.ndarray) -> Primitives:
+        """The edges, with the cosines of their dihedral angles at x (3, N) in these cells, some repeated; -1 at borders
+        and of loose edges.
+        """
+        leaves = self.sharp_edges.leaves[distinct(cells)]
+        which, cosines = leaves[leaves >= 0], np.empty(self.sharp_edges.particles.shape[1])
         left, right = (
             kernels.unit_normals(x, self._faces_of_edges.take(side[which], axis=1))
             for side in (self._left, self._right)
         )
-        return np.where(self._right[which] < 0, -1.0, np.einsum("im,im->m", left, right))
+        cosines[which] = np.where(self._right[which] < 0, -1.0, np.einsum("im,im->m", left, right))
+        return self.sharp_edges._replace(cosines=cosines)
 
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:

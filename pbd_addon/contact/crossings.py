@@ -7,8 +7,6 @@ import numpy as np
 from ..kernels import Kernels, numpy as numpy_kernels
 from .bvh import BVH
 
-CHUNK = 8192
-
 ROUNDING = 1e-14
 """Error of a volume, in its edges and the distance from the origin."""
 
@@ -33,26 +31,12 @@ def crossing_pairs(
         Numbers of the edge and of the triangle of each crossing, (k,) each.
     """
     corners = x.take(edges, axis=1), x.take(triangles, axis=1)
-    of_edges, of_triangles = trees or [BVH.of_points(each.mean(axis=1).T) for each in corners]
-    edge, triangle = of_edges.refit(_boxes(corners[0]), kernels=kernels).query_pairs(
-        of_triangles.refit(_boxes(corners[1]), kernels=kernels)
+    one, other = trees or [BVH.of_points(each.mean(axis=1).T) for each in corners]
+    edge, triangle = one.refit(_boxes(corners[0]), kernels=kernels).query_pairs(
+        other.refit(_boxes(corners[1]), kernels=kernels)
     )
-    found = []
-    for start in range(0, len(edge), CHUNK):
-        of_edge, of_triangle = edges[:, edge[start : start + CHUNK]], triangles[:, triangle[start : start + CHUNK]]
-        apart = (of_edge[0] != of_triangle).all(axis=0) & (of_edge[1] != of_triangle).all(axis=0)
-        rows = np.flatnonzero(apart)
-        p, q = x.take(of_edge[:, rows], axis=1).swapaxes(0, 1)
-        a, b, c = x.take(of_triangle[:, rows], axis=1).swapaxes(0, 1)
-        # What touches within rounding, as all of a flat sheet does, does not cross.
-        size = np.abs(np.stack([q - p, b - a, c - a])).sum(axis=(0, 1))
-        least = ROUNDING * size**2 * (size + np.abs(p).max(axis=0))
-        sides = np.stack([_volume(p, a, b, c), -_volume(q, a, b, c)])
-        around = np.stack([_volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)])
-        through = (sides > least).all(axis=0) | (sides < -least).all(axis=0)
-        through &= (around > least).all(axis=0) | (around < -least).all(axis=0)
-        found.append(start + rows[through])
-    which = np.concatenate(found) if found else np.zeros(0, int)
+    of_edges, of_triangles = (np.ascontiguousarray(each, np.int32) for each in (edges, triangles))
+    which = kernels.crossing(x, of_edges, of_triangles, edge, triangle, ROUNDING)
     return edge[which], triangle[which]
 
 
@@ -121,11 +105,3 @@ def hits_above(
 def _boxes(corners: np.ndarray) -> np.ndarray:
     """Lower corners and negated upper ones of the boxes around items with corners (3, k, m), (6, m)."""
     return np.concatenate([corners.min(axis=1), -corners.max(axis=1)])
-
-
-def _volume(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Six times the signed volume of tetrahedra of points (3, m)."""
-    u, v, w = b - a, c - a, d - a
-    return np.asarray(
-        u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0])
-    )

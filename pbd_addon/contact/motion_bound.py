@@ -83,6 +83,7 @@ class MotionBounds:
         exists: Which surfaces there are, (k + 1,) bool.
         self_only: Which of them meet nothing but themselves, (k + 1,) bool.
         is_still: Which do not move in the frame, (k + 1,) bool.
+        is_crowded: Whether bounds of bodies last for one substep alone: so much is near that a long list takes longest.
         reference: Velocity of the frame of reference, (3, 1) [m per unit of time].
         start: Where each particle was in it when its bound began, (3, N) [m].
         margin: Radius of the sphere around each predicted position, (N,) [m].
@@ -102,7 +103,7 @@ class MotionBounds:
         self.counts = np.maximum(np.bincount(self.owner, minlength=self._none + 1), 1)
         self._age, self._unit = np.ones((2, self._none + 1))
         self._duration = np.zeros(self._none + 1, int)
-        self._length, self._left = 1.0, np.inf
+        self._length, self._left, self.is_crowded = 1.0, np.inf, False
         self.reference, self._time = np.zeros((3, 1)), 0.0
         self._origin, self._mean_step = np.zeros((2, 3, self._none + 1))
         self.start, self._relative_step = np.zeros((2, 3, count))
@@ -127,7 +128,7 @@ class MotionBounds:
             prediction_error: Of particles of bodies, (n,) [m]; NaN where nothing is known.
             error_of_mean: Of their means, (bodies,) [m].
         """
-        ends = ~(self._is_exact & self.is_still)
+        self.is_crowded, ends = False, ~(self._is_exact & self.is_still)
         self.invalidate(ends)
         for own, known, owner in (
             (self.prediction_error, prediction_error, self.owner[: self.n]),
@@ -209,6 +210,8 @@ class MotionBounds:
         one is used after the end of the frame.
         """
         duration = np.clip(self.edge / np.maximum(rate, 1e-9), 1.0, MAX_DURATION).astype(int)
+        if self.is_crowded:
+            duration[~self._is_exact] = 1
         left = 1 + int(np.ceil(min(self._left / self._length, MAX_DURATION) - 1e-9))
         return np.where(duration == MAX_DURATION, duration, np.minimum(duration, left))
 

@@ -81,8 +81,8 @@ class Patches:
         levels: Partitions into large patches and into small ones, the cells, each with more of them.
         neighbors: Which patches are neighbors.
         faces: Particles of all faces patch by patch, (3, t) int.
-        face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 for none, (cells, 2**i) int; loose
-            edges are no faces.
+        face_leaves, vertex_leaves, edge_leaves: The primitives of each cell, -1 behind them, (cells, 2**i) int;
+            loose edges are no faces.
         cell_vertices: Particles of the faces of each cell, some of them repeated, (c, cells) int.
 
     All indices are int32.
@@ -104,7 +104,8 @@ class Patches:
         reflex = _turns_of_border(corners[:count], vertex[:count], edge[:count], int(vertex.max()) + 1)
         self.neighbors = _find_neighbors(large, cells, len(reflex))
         self.levels = [patches.partition(self.neighbors, corners, reflex) for patches in (*large, cells)]
-        self.face_leaves = np.where(leaves < count, leaves, -1).reshape(cells.count, -1).astype(np.int32)
+        of_cells = np.where(leaves < count, leaves, -1).reshape(cells.count, -1).astype(np.int32)
+        self.face_leaves = np.take_along_axis(of_cells, np.argsort(of_cells < 0, axis=1, kind="stable"), axis=1)
         self.vertex_leaves, self.edge_leaves = (cells.leaves_of(places, each) for each in (vertex, edge))
         first = np.searchsorted(cells.owner, np.arange(cells.count + 1))
         slot = np.arange(np.diff(first).max(initial=1))[:, None]

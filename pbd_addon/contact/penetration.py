@@ -8,11 +8,12 @@ import numpy as np
 
 from ..arrays.distinct import distinct
 from ..kernels import EDGES, Kernels
-from .broad_phase import SurfacePair
+from .broad_phase import SurfacePair, take_part
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
 from .crossings import crossing_pairs, inside
 from .exits import SURFACE_EPSILON, exit_contacts, limit_speed, without_opposed
+from .surface import Surface
 
 ROUNDING = 1e-12
 """What is this close touches, as a share of the coordinates: nothing says which side of it is whose."""
@@ -205,20 +206,96 @@ def intersecting(
         pairs: Pairs of surfaces that meet.
     """
     marked = np.zeros(x.shape[1], bool)
+    if not pairs:
+        return marked, 0
+    together = _Together(pairs)
     count = 0
-    for pair in pairs:
-        sides = [(pair.one, pair.other)] if pair.one is pair.other else [(pair.one, pair.other), (pair.other, pair.one)]
-        for of_edges, of_faces in sides:
-            trees = of_edges.edge_tree, of_faces.triangle_tree
-            edge, triangle = crossing_pairs(x, of_edges.edges, of_faces.triangles, trees, kernels)
-            crossing = np.concatenate([of_edges.edges[:, edge], of_faces.triangles[:, triangle]])
-            crossing = crossing[:, pair.takes_part(crossing)]
-            marked[crossing] = True
-            count += crossing.shape[1]
-            yield
-        marked |= touching(kernels, x, pair)
+    for of_edges, of_faces in together.sides:
+        edge, face = crossing_pairs(
+            x, of_edges.edges, of_faces.faces, (of_edges.edge_tree, of_faces.face_tree), kernels
+        )
+        edge, face = together.meeting(of_edges.of_edge, edge, of_faces.of_face, face)
+        crossing = np.concatenate([of_edges.edges[:, edge], of_faces.faces[:, face]])
+        crossing = crossing[:, together.take_part(of_edges.of_edge[edge] == of_faces.of_face[face], crossing)]
+        marked[crossing] = True
+        count += crossing.shape[1]
         yield
+    marked |= touching(kernels, x, pairs, together)
+    yield
     return marked, count
+
+
+class _Surfaces:
+    """Several surfaces as one.
+
+    Attributes:
+        edges, faces: (2, e) and (3, f) int.
+        of_edge, of_face: Number of the surface of each, (e,) and (f,) int.
+        edge_tree, face_tree: Trees over all.
+    """
+
+    def __init__(self, surfaces: list[Surface], numbers: list[int]) -> None:
+        self.edges, self.of_edge, self.edge_tree = _as_one([(one.edges, one.edge_tree) for one in surfaces], numbers)
+        self.faces, self.of_face, self.face_tree = _as_one(
+            [(one.triangles, one.triangle_tree) for one in surfaces], numbers
+        )
+
+
+class _Together:
+    """Pairs of surfaces that are looked at together.
+
+    Attributes:
+        surfaces: All of them; edge: the usual edge of each, (k,) [m].
+        sides: Those whose edges and those whose faces meet: all with all, unless each pair has the same collider.
+        rest: Rest positions, (3, N) [m]; None if no surface meets itself.
+    """
+
+    def __init__(self, pairs: list[SurfacePair]) -> None:
+        self.surfaces = list(dict.fromkeys(side for pair in pairs for side in (pair.one, pair.other)))
+        self.edge = np.array([surface.edge for surface in self.surfaces])
+        number = {surface: k for k, surface in enumerate(self.surfaces)}
+        self._meet = np.zeros((len(number), len(number)), bool)
+        self._left_out: list[np.ndarray | None] = [None, None]
+        self.rest: np.ndarray | None = None
+        for pair in pairs:
+            one, other = number[pair.one], number[pair.other]
+            self._meet[[one, other], [other, one]] = True
+            self._left_out[int(one == other)] = pair.left_out
+            self.rest = pair.rest if one == other else self.rest
+        if len(pairs) == 1 and not self._meet[0, 0]:
+            both = [_Surfaces([surface], [k]) for k, surface in enumerate(self.surfaces)]
+            self.sides = [(both[0], both[1]), (both[1], both[0])]
+        else:
+            everything = _Surfaces(self.surfaces, list(range(len(number))))
+            self.sides = [(everything, everything)]
+
+    def meeting(
+        self, of_one: np.ndarray, one: np.ndarray, of_other: np.ndarray, other: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the pairs of primitives (m,) and (m,), with the surfaces of all, that meet, (k,) int each."""
+        meet = self._meet[of_one[one], of_other[other]]
+        return one[meet], other[meet]
+
+    def take_part(self, is_own: np.ndarray, particles: np.ndarray) -> np.ndarray:
+        """Which pairs of primitives, particles (k, m), take part, (m,) bool; is_own (m,): whether of one surface."""
+        different, own = (take_part(left_out, particles) for left_out in self._left_out)
+        return np.asarray(np.where(is_own, own, different))
+
+
+def _as_one(parts: list[tuple[np.ndarray, BVH]], numbers: list[int]) -> tuple[np.ndarray, np.ndarray, BVH]:
+    """Primitives (k, m) of several surfaces side by side, the `numbers` of their surfaces (m,), and one tree.
+
+    Larger trees come first: as the number of leaves of each is a power of two, it stays a tree of its own.
+    """
+    if len(parts) == 1:
+        return parts[0][0], np.full(parts[0][0].shape[1], numbers[0]), parts[0][1]
+    counts = [primitives.shape[1] for primitives, _ in parts]
+    starts = np.cumsum(counts) - counts
+    order = sorted(range(len(parts)), key=lambda k: -len(parts[k][1].leaves))
+    leaves = [np.where(parts[k][1].leaves < 0, -1, parts[k][1].leaves + starts[k]) for k in order]
+    total = sum(map(len, leaves))
+    leaves.append(np.full((1 << (total - 1).bit_length()) - total, -1))
+    return np.concatenate([part for part, _ in parts], axis=1), np.repeat(numbers, counts), BVH(np.concatenate(leaves))
 
 
 def crosses_anew(kernels: Kernels, p: np.ndarray, x: np.ndarray, pairs: list[SurfacePair]) -> bool:
@@ -264,7 +341,7 @@ def _crossing_keys(
     return np.asarray(edge * sides[1][0].shape[1] + face)
 
 
-def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
+def touching(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair], together: _Together) -> np.ndarray:
     """Particles of faces and loose edges with a corner on an edge that touches another, as where a sheet was cut,
     (N,) bool.
 
@@ -274,30 +351,43 @@ def touching(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> np.ndarray:
     Args:
         kernels: Module of kernels.
         x: Positions, (3, N) [m].
-        pair: Two surfaces that meet, or one that meets itself.
+        pairs: Pairs of surfaces that meet.
+        together: The same.
     """
-    one, other = pair.one, pair.other
-    exact = ROUNDING * max(*(np.abs(x[:, side.vertices]).max() for side in (one, other)), one.edge, other.edge)
-    reach = max(SURFACE_EPSILON * min(one.edge, other.edge), exact)
-    first, second = (side.edge_tree.refit(_boxes(x, side.edges, reach), kernels=kernels) for side in (one, other))
-    edge, other_edge = first.query_pairs(second)
+    one, other = together.sides[0]
+    size = np.array([max(np.abs(x[:, side.vertices]).max(), side.edge) for side in together.surfaces])
+    most = max(SURFACE_EPSILON * together.edge.max(), ROUNDING * size.max())
+    first = one.edge_tree.refit(_boxes(x, one.edges, most), kernels=kernels)
+    second = first if one is other else other.edge_tree.refit(_boxes(x, other.edges, most), kernels=kernels)
+    found = first.query_pairs(second)
+    edge, other_edge = together.meeting(one.of_edge, found[0], other.of_edge, found[1])
     particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
-    particles = particles[:, (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))]
-    kind = np.full(particles.shape[1], EDGES, np.int8)
+    apart = (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))
+    particles, owner = particles[:, apart], np.stack([one.of_edge[edge], other.of_edge[other_edge]])[:, apart]
+    exact = ROUNDING * size.take(owner).max(axis=0)
+    reach = np.maximum(SURFACE_EPSILON * together.edge.take(owner).min(axis=0), exact)
+    kind, is_own = np.full(particles.shape[1], EDGES, np.int8), owner[0] == owner[1]
     at_border = np.zeros(x.shape[1], bool)
-    at_border[one.border_edges] = at_border[other.border_edges] = True
-    was_cut = at_border.take(particles).reshape(2, 2, -1).any(axis=1).all(axis=0)
-    if pair.rest is not None:
-        was_cut &= kernels.closest_points(pair.rest, particles, kind)[1] <= reach
-    gap = np.where(
-        pair.are_apart_at_rest(kernels, particles, kind), kernels.closest_points(x, particles, kind)[1], np.inf
-    )
+    for surface in together.surfaces:
+        at_border[surface.border_edges] = True
+    was_cut = np.asarray(at_border.take(particles).reshape(2, 2, -1).any(axis=1).all(axis=0))
+    gap = kernels.closest_points(x, particles, kind)[1]
+    if together.rest is not None:
+        own = np.flatnonzero(is_own)
+        at_rest = kernels.closest_points(together.rest, particles.take(own, axis=1), kind[own])[1]
+        was_cut[own] &= at_rest <= reach[own]
+    for pair in pairs:
+        if pair.rest is not None and pair.one.loose_edges.size:
+            some = np.flatnonzero(is_own & (owner[0] == together.surfaces.index(pair.one)))
+            ids = particles.take(some, axis=1)
+            gap[some[~pair.are_apart_at_rest(kernels, ids, kind[some])]] = np.inf
     touch = gap <= np.where(was_cut, reach, exact)
     shared, marked = np.zeros(x.shape[1], bool), np.zeros(x.shape[1], bool)
     shared[particles[:, touch]] = True
     if shared.any():
-        for faces in (one.triangles, other.triangles, one.loose_edges, other.loose_edges):
-            marked[faces[:, shared.take(faces).any(axis=0)]] = True
+        for surface in together.surfaces:
+            for faces in (surface.triangles, surface.loose_edges):
+                marked[faces[:, shared.take(faces).any(axis=0)]] = True
     return marked
 
 

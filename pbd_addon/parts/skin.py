@@ -110,9 +110,7 @@ class PressurizedFrame(Acting):
         return self.frame.hooks.push[-1] != self.push
 
     def rebound(self, substep: Substep) -> None:
-        self.skin.push_pieces(
-            self.frame.kernels, substep.p, substep.x, self.frame.state.v, self.frame.model.meets_alone
-        )
+        self.skin.rebound(self.frame.kernels, substep.p, substep.x, self.frame.state.v, self.frame.model.meets_alone)
 
     def remember(self, duration: float, stop: float) -> None:
         self.memory["carried"] = self.skin.remember(self.frame.kernels, self.frame.state.x)

@@ -53,7 +53,7 @@ class FollowedStrain(Acting):
     _compiled: Strain | None = None
 
     def remember(self, duration: float, stop: float) -> None:
-        self._take(self.part.tethers.follow(self.memory["strain"], self.frame.model.stretch, duration))
+        self._take(self.part.tethers.remembered_strain(self.memory["strain"], self.frame.model.stretch, duration))
 
     def compiled(self, plan: Plan) -> Strain:
         stretch, strain = self.frame.model.stretch, self.memory["strain"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.tether import MEMORY
+from ..constraints.tether import STRAIN_MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call, Damping, Limits, Motion, Pins, Strain, Substep, Wind
@@ -133,7 +133,7 @@ def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple
         ahead = 0.5 * slowed / since if since else -1.0
         share = time_stepping.share(duration / last) if since else 0.0
         early = schedule.h * (slowed - duration) / slowed if slowed else 0.0
-        rows.append(Substep(schedule.ends[k], slowed, row, ahead, share, early, math.exp(-duration / MEMORY)))
+        rows.append(Substep(schedule.ends[k], slowed, row, ahead, share, early, math.exp(-duration / STRAIN_MEMORY)))
         row += slowed > 0.0
         if schedule.second_order:
             last, since = duration, duration if slowed or not since else since + duration

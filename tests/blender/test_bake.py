@@ -160,8 +160,7 @@ def test_closing_early_keeps_the_cache_and_writes_nothing(bake, session):
     obj = flag()
     go(FIRST)
     work = bake.start(scene, [obj], "ABSOLUTE", FIRST, LAST)
-    for _ in range(5):
-        progress = next(work)
+    progress = next(one for one in work if one.frame == FIRST + 4)  # A slow frame says so more than once.
     assert (progress.frame, progress.start, progress.end) == (5, FIRST, LAST)
     assert progress.eta_seconds > 0.0
     assert session.get(scene).bake == progress
@@ -181,8 +180,7 @@ def test_closing_early_simulates_nothing_more(bake, session):
     seen = shown(obj)
     bpy.ops.object.pbd_clear_cache()
     work = bake.start(scene, [obj], "ABSOLUTE", FIRST, LAST)
-    for _ in range(5):
-        next(work)
+    assert any(one.frame == FIRST + 4 for one in work)
     work.close()
     running = session.get(scene)
     assert (scene.frame_current, running.last_frame) == (LAST, FIRST + 4)

@@ -426,7 +426,7 @@ def test_at_the_first_frame_all_begins_anew(stage, edit, what):
     record = stage.bridge("timeline.session").get(scene)
     edit()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    now = follow.look(record, scene, depsgraph, [obj for _, obj in record.scene_sim.objects(scene)])
+    now = follow.read_now(record, scene, depsgraph, [obj for _, obj in record.scene_sim.objects(scene)])
     assert (what, 1) in [(one.what, one.first_frame) for one in changes.changes(record, now)]
     go(1)
     assert record.is_pristine

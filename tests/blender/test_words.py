@@ -112,8 +112,6 @@ def drawn_texts(source):
                 yield from meant_by(call.args[2 if name == "draw_sentence" else 0], function, tree)
             elif "text" in keywords and "translate" not in keywords:
                 yield from texts_in(keywords["text"])
-            elif "labels" in keywords:
-                yield from texts_in(keywords["labels"])
 
 
 def sources(extension):
@@ -168,8 +166,13 @@ def all_texts(extension):
         add(text, "Times")
     for text in extension.bridge("error_sentences").SENTENCES:
         add(text, "error_sentences")
-    for _paths, name in extension.bridge("settings.raw_settings").OF_SCENE.values():
-        add(name, "raw_settings")
+    for text in extension.bridge("settings.groups").SHORT.values():
+        add(text, "groups")
+    for _what, *texts in extension.bridge("timeline.changes").AROUND.values():
+        for text in texts:
+            add(text, "changes")
+    for row in extension.bridge("settings.raw_settings").OF_SCENE.values():
+        add(row.label, "raw_settings")
     return found
 
 

@@ -24,6 +24,7 @@ _SCENE = operator.attrgetter(
 _OBJECT = operator.attrgetter("name", "type", "mode", "parent_type", "hide_viewport", "session_uid")
 _DATA = operator.attrgetter("users", "session_uid")
 _FIELD = operator.attrgetter(*raw_settings.FIELD_FIELDS)
+_KEY = operator.attrgetter("name", "value", "slider_max", "mute")
 _MODIFIER = operator.attrgetter("name", "type", "show_viewport", "show_render")
 
 
@@ -32,13 +33,16 @@ class QuickLook(NamedTuple):
 
     state: list  # everything but the animation, of one object or the scene after another
     objects: dict[int, Object]  # all dependencies, by uid; valid during this frame change only
-    curves: Curves
+    same_curves: bool  # whether the animation is the one that was known, as far as that was compared
 
 
-def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves) -> QuickLook | None:
-    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone or was renamed.
+def read_state(
+    scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves | None = None
+) -> QuickLook | None:
+    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone.
 
-    The animation as last read, `known`, is compared only without a window, where Blender may not report edits.
+    The animation as last read, `known`, is compared only without a window, where Blender may not report edits; if it
+    was read at this frame, it need not be given.
     """
     members, _pinned, *others = dependencies
     names = {uid: name for each in (members, *others) for uid, name in each.items()}
@@ -55,12 +59,14 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
         state.append([obj.session_uid for obj in scene.objects if obj.field and obj.field.type != "NONE"])
         if any(objects[uid].field.use_absorption for uid in dependencies.fields):
             state.append([obj.session_uid for obj in fields.absorbers(scene)])
+    same = True
+    if bpy.app.background and known is not None:
         simulated = [objects[uid] for uid in dependencies.members]
         moving = [objects[uid] for uid in dependencies.pinned if not objects[uid].pbd.baked]
         moving += [objects[uid] for names in others for uid in names]
         moving += [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
-        known = animation.read(scene, simulated, moving, known.frames, known)
-    return QuickLook(state, objects, known)
+        same = animation.read(scene, simulated, moving, known.frames, known) is known
+    return QuickLook(state, objects, same)
 
 
 def _object(obj: Object, depsgraph: Depsgraph) -> Any:
@@ -79,23 +85,20 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
         obj.evaluated_get(depsgraph).matrix_world.copy(),
         list(map(_MODIFIER, obj.modifiers)),
     ]
-    if obj.field and obj.field.type != "NONE":
-        state += [_FIELD(obj.field), obj.field.texture and obj.field.texture.session_uid, obj.hide_get()]
+    field = obj.field
+    if field is not None and field.type != "NONE":
+        state += [_FIELD(field), field.texture and field.texture.session_uid, obj.hide_get()]
     if pbd.field_weights.collection is not None:
         state.append([one.session_uid for one in pbd.field_weights.collection.all_objects])
     if obj.type == "MESH":
         mesh = obj.data
         state += [len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)]
-        state += _keys(mesh.shape_keys) if mesh.shape_keys else []
+        keys = mesh.shape_keys
+        if keys is not None:
+            state += [
+                keys.session_uid,
+                keys.use_relative,
+                keys.animation_data is None,
+                list(map(_KEY, keys.key_blocks)),
+            ]
     return state
-
-
-def _keys(keys: Any) -> list:
-    """Everything of the shape keys of a mesh that frames may depend on."""
-    blocks = keys.key_blocks
-    state = keys.session_uid, keys.use_relative, keys.animation_data is None, blocks.keys()
-    values, mutes = np.empty((2, len(blocks)), np.float32), np.empty(len(blocks), bool)
-    blocks.foreach_get("value", values[0])
-    blocks.foreach_get("slider_max", values[1])
-    blocks.foreach_get("mute", mutes)
-    return [*state, values.tobytes(), mutes.tobytes()]

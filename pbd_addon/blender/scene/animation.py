@@ -138,13 +138,9 @@ def read(
     names = {uid: name for uid, (_owner, name) in owners.items()}
     rules = dict.fromkeys(owners, "") | {uid: _rules(owner) for uid, owner in animated_ones.items()}
     found = Curves(frames, names, samples, rules)
-    return known if known is not None and _is_same(found, known) else found
-
-
-def _is_same(found: Curves, known: Curves) -> bool:
-    """Whether both are equal; unchanged F-curves share their samples."""
-    alike = found._replace(samples={}) == known._replace(samples={}) and found.samples.keys() == known.samples.keys()
-    return alike and all(one is known.samples[key] for key, one in found.samples.items())
+    if known is None or found._replace(samples=known.samples) != known or samples.keys() != known.samples.keys():
+        return found
+    return known if all(one is known.samples[key] for key, one in samples.items()) else found
 
 
 def _owners_of(obj: Object) -> list[Any]:

@@ -57,8 +57,8 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Read, apply changes, step and write."""
     scene_sim = record.scene_sim
-    before = (scene_sim.colliders, scene_sim.fields, scene_sim.absorbers) if scene_sim else ()
-    now = look(record, scene, depsgraph, objects)
+    before = scene_sim.around.values() if scene_sim else ()
+    now = read_now(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
     if not _is_as_loaded(record, scene, frame):
@@ -75,22 +75,16 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
             except PBDError as error:
                 step.note(record, Message(str(error), isinstance(error, LateError)))
         write(record, scene, now, depsgraph.mode == "RENDER")
-    same = record.scene_sim is scene_sim
-    if scene_sim is not None:
-        around = scene_sim.colliders, scene_sim.fields, scene_sim.absorbers
-        same = same and all(map(operator.is_, around, before))
+    around = scene_sim.around.values() if scene_sim else ()
     user = now.user
-    if not same:
-        anew = step.read_user(record, scene)
-        user = anew._replace(
-            collider_uids=user.collider_uids, field_uids=user.field_uids, absorber_uids=user.absorber_uids
-        )
+    if record.scene_sim is not scene_sim or not all(map(operator.is_, around, before)):
+        user = step.read_user(record, scene)._replace(uids=user.uids)
     step.remember(record, user)
     if record.scene_sim is not None and not found and not record.is_pristine:
         replay.note(record, scene, depsgraph, now)
 
 
-def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
+def read_now(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
     """A snapshot of the scene as just evaluated, with what the user has set."""
     user = step.read_user(record, scene, record.edits, with_curves=True)
     colliders = user_state.objects_of(scene, record.dependencies.colliders) if depsgraph.mode == "RENDER" else ()
@@ -119,7 +113,7 @@ def _seen(
     frame = user.frame
     if depsgraph.mode == "RENDER" or not frame.is_integer() or int(frame) not in record.snapshots:
         return {}
-    objects = [obj for _, obj in pairs if obj.session_uid in user.holders]
+    objects = [obj for _, obj in pairs if obj.session_uid in user.places["holder"]]
     if int(frame) == record.first_frame:
         with contextlib.suppress(PBDError):
             return snapshot.read_deformed([obj for _, obj in pairs], depsgraph) if int(frame) == user.first else {}
@@ -173,7 +167,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
         if not (kept and record.bake):
             if not record.bake:
                 _refuse_to_block(scene, depsgraph)
-            finish(begin(record, scene, depsgraph, first))
+            finish(build_first_frame(record, scene, depsgraph, first))
     if record.first_frame <= target and target > record.last_frame:
         _step_to(record, scene, depsgraph, now, target)
 
@@ -206,7 +200,7 @@ def whole_snapshot(
     return found
 
 
-def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Generator[None, None, None]:
+def build_first_frame(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Generator[None, None, None]:
     """Build the simulation at the first frame, in slices, and settle it; raises `PBDError`.
 
     If that frame cannot be evaluated, its last known snapshot or else the current scene is used.
@@ -323,7 +317,9 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
         before = record.snapshots[origin]
         now = record.scene_sim.with_pins_only(now)
         moves = not (before.has_poses_of(now) and before.has_surroundings_of(now))
-    if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > cost_estimate.SLICED:
+    expected = cost_estimate.seconds_of_frame(scene, sum(len(obj.data.vertices) for obj in objects))
+    expected = expected if record.report is None else record.report.seconds
+    if patience < math.inf and not record.bake and expected > cost_estimate.SLICED:
         raise LateError(f"Frame {origin + 1} takes more than {cost_estimate.SLICED:g} s: it is simulated in slices")
     watch = progress.Watch()
     with visiting(record, scene), _stopping(record):
@@ -344,14 +340,6 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
                 raise LateError(f"Simulated up to frame {at} of {target} in {patience:.0f} s: go on from there")
 
 
-def _seconds_of_next(record: Record, scene: Scene) -> float:
-    """Expected time of the next frame [s]: that of the last one, or else an estimate from the number of vertices."""
-    if record.report is not None:
-        return record.report.seconds
-    vertices = sum(len(obj.data.vertices) for _, obj in record.scene_sim.objects(scene))
-    return cost_estimate.seconds_of_frame(scene, vertices)
-
-
 # ------------------------------------------------------------------------------------------ what is shown
 
 
@@ -366,7 +354,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
                 output.show_user_shape(obj)
         return
     simulation, frame = record.scene_sim.simulation, now.user.frame
-    last = simulation.frames.last
+    last, shapes = simulation.frames.last, dict[int, np.ndarray]()
     ahead = frame - last if in_render and last < last_live_frame(scene) and 0.0 < frame - last < 1.0 else 0.0
     for member, obj in record.scene_sim.objects(scene):
         if obj.pbd.baked:
@@ -387,7 +375,8 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
                 seconds = ahead * now.settings[scene.session_uid].frame_seconds
                 positions = simulation.coasting_positions(member.body, seconds)
             else:
-                positions = simulation.cached_positions(member.body, min(frame, last))
+                shapes = shapes or record.scene_sim.split(simulation.frames.positions(min(frame, last)))
+                positions = np.ascontiguousarray(shapes[member.uid].T)
             output.write(obj, positions, pose, member.masks)
     heat_map.color(record, scene)
 

@@ -55,7 +55,7 @@ def ensuring(scene: Scene, depsgraph: Depsgraph) -> Generator[None, None, Record
     if found.scene_sim is None:
         if output.prepare(live_bodies(scene)):
             depsgraph.update()
-        yield from follow.begin(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
+        yield from follow.build_first_frame(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
     return found
 
 
@@ -240,7 +240,7 @@ def after_save() -> None:
     for scene in bpy.data.scenes:
         found = _records.get(scene.session_uid)
         if found is not None:
-            disk_cache.follow(found, scene)
+            disk_cache.bring_up_to_date(found, scene)
 
 
 def clear_cache(scene: Scene) -> None:

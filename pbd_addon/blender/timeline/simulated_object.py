@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import Body
+from ...bodies.mesh import fans
 from ...bodies.surface_points import SurfacePoints
 from ..errors import PBDError, refused
 from ..kinds import Object
@@ -13,7 +14,7 @@ from ..output import output_choice
 from ..read import bodies, mesh_io, pins, user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Role
-from ..scene import poses, surfaces, user_keys
+from ..scene import poses, user_keys
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 
@@ -91,7 +92,7 @@ def attachment(obj: Object, body: Body, snapshot: SceneSnapshot) -> Attachment |
         raise PBDError(f"'{target.name}' has no faces to attach '{obj.name}' to: add faces, or choose another object")
     points = body.vertices[body.pin_ids[rows]]
     with refused(f"'{obj.name}' cannot be attached to '{target.name}': "):
-        bound = SurfacePoints(points, surface.world(), surfaces.fans(surface.faces))
+        bound = SurfacePoints(points, surface.world(), fans(surface.faces))
     return Attachment(target.session_uid, rows, bound, surface)
 
 

@@ -26,9 +26,6 @@ from .scene_simulation import SceneSimulation
 
 INTERRUPTED = "The scene was changed while one of its frames was simulated"
 
-UIDS = ("collider_uids", "field_uids", "absorber_uids")
-"""What is known of a `UserState` until an edit may have changed it."""
-
 UNDOABLE = 16
 """Number of grabs that can be undone."""
 
@@ -88,15 +85,9 @@ def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
 
 def remember(record: Record, user: UserState) -> None:
     """Remember the user's settings for the frame that is shown."""
-    known, scene_sim = record.known, record.scene_sim
-    there: dict[str, Any] = {}
-    if scene_sim is not None:
-        there = {"collider": scene_sim.colliders, "field": scene_sim.fields, "absorber": scene_sim.absorbers}
-        there = {f"{kind}_uids": frozenset(uids) for kind, uids in there.items()}
-    if known is not None:
-        there |= {name: getattr(known, name) for name in UIDS if getattr(known, name) is not None}
-    user = user._replace(**{name: uids for name, uids in there.items() if getattr(user, name) is None})
-    record.known = user._replace(edits=Edits(), curves=None)
+    around = record.scene_sim.around.items() if record.scene_sim is not None else ()
+    uids = {kind: frozenset(there) for kind, there in around} | (record.known.uids if record.known is not None else {})
+    record.known = user._replace(edits=Edits(), curves=None, uids=uids | user.uids)
     record.edits = Edits()
 
 

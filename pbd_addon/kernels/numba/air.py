@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..protocol.guards import SMALLEST
 from .compile import helper, kernel
 from .vectors import axes, by_sign, four, load, load_from, root, store, transposed, vector_of
 
 ONE, TWO = np.uint64(1), np.uint64(2)
-TURN = 2.0 * pi
-THIRD = 1.0 / 3.0
+"""Unsigned, as indices are, or sums of both would be floating-point numbers."""
+
+TURN, THIRD = 2.0 * pi, 1.0 / 3.0
+
 SERIES = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(9, -1, -1))
+"""Of the sine, from the 19th power down: up to a right angle the next term is 3e-16."""
 
 
 @helper
@@ -75,7 +79,7 @@ def push_by_air(v, moving, x, air, sails, h):
         store(met, TWO * i, vector_of(x[0, i], x[1, i], x[2, i]))
         flow = vector_of(0.0, 0.0, 0.0) if shaded else vector_of(ax[at], ay[at], az[at])
         store(met, TWO * i + ONE, THIRD * (flow - vector_of(moving[0, i], moving[1, i], moving[2, i])))
-    least, half_h = four(1e-300, 1e-300, 1e-300, 1e-300), four(0.5 * h, 0.5 * h, 0.5 * h, 0.5 * h)
+    least, half_h = four(SMALLEST, SMALLEST, SMALLEST, SMALLEST), four(0.5 * h, 0.5 * h, 0.5 * h, 0.5 * h)
     count = triangles.shape[1]
     for start in range(0, count, 4):
         # Behind the last triangle it is computed again, and nothing comes of it.

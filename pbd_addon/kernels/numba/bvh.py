@@ -45,16 +45,16 @@ def deviations(
     return squares
 
 
-@kernel("void(i8[::1], i8, f8[:,::1], f8[::1,:])")
-def refit(leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
+@kernel("void(i8[::1], f8[:,::1], f8[::1,:])")
+def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
     width = len(leaves)
     boxes = nodes.T
-    boxes[:roots] = np.inf
+    boxes[0] = np.inf
     for leaf in range(width):
         node, primitive = np.uint64(width + leaf), leaves[leaf]
         for side in range(6):
             boxes[node, side] = bounds[side, np.uint64(primitive)] if primitive >= 0 else np.inf
-    for parent in range(width - 1, roots - 1, -1):
+    for parent in range(width - 1, 0, -1):
         node, one, other = np.uint64(parent), np.uint64(2 * parent), np.uint64(2 * parent + 1)
         for side in range(6):
             boxes[node, side] = min(boxes[one, side], boxes[other, side])

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from ..protocol.guards import TINY
 from .compile import helper, kernel
 from .vectors import by_sign, four, load, root, store, transposed
-
-TINY = 1e-12
 
 WIDTHS: tuple[int, ...] = (8, 4)
 """One or two registers of four numbers. With two, the processor has something to do while it waits for a division."""
 
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 WIDTH, KEPT, PASSED_ON = np.uint64(4), np.uint64(3), np.uint64(5)
+"""Numbers in a register; vectors that a step keeps until the way back; those that it passes on to the next one."""
 
 BLOCK = 256
 """Number of steps that makes a round of loops worthwhile: shorter chains are solved together."""

@@ -6,9 +6,9 @@ from math import sqrt
 
 import numpy as np
 
+from ..numpy.inflation import LEAST_COMPLIANCE
+from ..protocol.guards import SMALLEST
 from .compile import helper, kernel
-
-TINY, LEAST_COMPLIANCE = 1e-300, 1e-12
 
 
 @helper
@@ -37,7 +37,7 @@ def carried_shares(w, indices, stiffness, free, h, carried, swept, own):
     shares, owns = np.empty(m), np.zeros(m)
     for r in range(m):
         give = w[np.uint64(indices[0, r])] + w[np.uint64(indices[1, r])]
-        softness = 1.0 / max(h * h * stiffness[r] * give, TINY)
+        softness = 1.0 / max(h * h * stiffness[r] * give, SMALLEST)
         shares[r] = carried * min(1.0, sqrt(softness / swept))
         if free[r]:
             owns[r] = min(1.0 - shares[r], own * softness)
@@ -69,7 +69,7 @@ def tension_pattern(p, gradients, edges, multipliers, carried, pull, skin):
     normals = np.empty((3, n))
     for i in range(n):
         gx, gy, gz = gradients[0, i], gradients[1, i], gradients[2, i]
-        scale = 1.0 / max(sqrt(gx * gx + gy * gy + gz * gz), TINY)
+        scale = 1.0 / max(sqrt(gx * gx + gy * gy + gz * gz), SMALLEST)
         normals[0, i], normals[1, i], normals[2, i] = gx * scale, gy * scale, gz * scale
     for r in range(m):
         piece, by = np.uint64(row_pieces[r]), carried[r] if carries else 0.0
@@ -77,7 +77,7 @@ def tension_pattern(p, gradients, edges, multipliers, carried, pull, skin):
             continue
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
-        length = max(sqrt(dx * dx + dy * dy + dz * dz), TINY)
+        length = max(sqrt(dx * dx + dy * dy + dz * dz), SMALLEST)
         inverse = 1.0 / length
         dx, dy, dz = dx * inverse, dy * inverse, dz * inverse
         if by != 0.0:
@@ -154,7 +154,7 @@ def project_volume(p, gradients, push, pieces, volumes):
     for piece in range(len(error)):
         slope = changes[piece] + give[piece]
         if works[piece] and slope > 0.0:
-            steps[piece] = error[piece] if fixed[piece] else -k[piece] * error[piece] / max(slope, TINY)
+            steps[piece] = error[piece] if fixed[piece] else -k[piece] * error[piece] / max(slope, SMALLEST)
         changes[piece] *= steps[piece]
     for axis in range(3):
         for i in range(p.shape[1]):
@@ -170,6 +170,6 @@ def edge_forces(p, indices, multipliers):
             continue
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
-        share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), TINY)
+        share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), SMALLEST)
         _pull(force, a, b, (dx * share, dy * share, dz * share))
     return force

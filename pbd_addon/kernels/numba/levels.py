@@ -6,9 +6,8 @@ from math import sqrt
 
 import numpy as np
 
+from ..protocol.guards import TINY
 from .compile import kernel
-
-TINY = 1e-12
 
 
 @kernel()

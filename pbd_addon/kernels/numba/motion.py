@@ -9,10 +9,11 @@ from math import sqrt
 
 import numpy as np
 
+from ..numpy.motion import LEAST_MOMENT, LEAST_SIZE
 from .compile import helper, kernel
 
-LEAST_MOMENT, LEAST_SIZE = 1e-10, 1e-13
-ROTATIONS = 30  # Three sweeps diagonalize any 3 × 3 matrix, and more do no harm.
+ROTATIONS = 30
+"""Ten sweeps over the three pairs of axes; convergence is quadratic, and a sweep over what is diagonal does nothing."""
 
 
 @helper

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..protocol.guards import TINY
 from .compile import helper, kernel
 from .vectors import (
     axes,
@@ -38,7 +39,6 @@ SMALL = 0.1
 """Largest tangent of a quarter of an angle up to which 8 terms of the arc tangent's series are exact: the next one is
 0.1^16 / 17 = 6e-18 of the first. Up to 0.4 rad, then, no angle needs `atan2`, which takes half of the time."""
 
-TINY = 1e-12
 TURN = 2.0 * np.pi
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..protocol.guards import SMALLEST
+from .layout import dot as _dot
+
 
 def push_by_air(v, moving, x, air, sails, h):
     open_to, triangles, masses, normal, tangent, shares = sails
@@ -13,7 +16,7 @@ def push_by_air(v, moving, x, air, sails, h):
     else:
         thirds = np.broadcast_to(air / 3.0, v.shape).take(triangles, axis=1).sum(axis=1)
         relative = open_to * thirds - moving.take(triangles, axis=1).sum(axis=1) / 3.0
-    square = np.maximum(_dot(area, area), 1e-300)
+    square = np.maximum(_dot(area, area), SMALLEST)
     across = _dot(relative, area) / square
     rate = np.sqrt(_dot(relative, relative) * square) * (0.5 * h / masses)
     along, through = _taken(rate * tangent), _taken(rate * normal)
@@ -56,8 +59,3 @@ def _add(v: np.ndarray, impulses: np.ndarray, triangles: np.ndarray, w: np.ndarr
     corners = triangles.ravel()
     for row, impulse in zip(v, impulses):
         row += w * np.bincount(corners, impulse, len(w))
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)

@@ -39,12 +39,12 @@ def deviations(
     return np.einsum("im,im->m", error, error)
 
 
-def refit(leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
+def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
     width = len(leaves)
     nodes[:] = np.inf
     used = np.flatnonzero(leaves >= 0)
     nodes[:, width + used] = bounds.take(leaves[used], axis=1)
-    while width > roots:
+    while width > 1:
         below = nodes[:, width : 2 * width]
         width //= 2
         np.minimum(below[:, 0::2], below[:, 1::2], out=nodes[:, width : 2 * width])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .layout import scatter as _scatter
-
-TINY = 1e-12
+from ..protocol.guards import TINY
+from .layout import dot as _dot, scatter as _scatter
 
 WIDTHS: tuple[int, ...] = ()
 
@@ -120,8 +119,3 @@ def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndar
     solution[..., 0::2] = even
     solution[..., 1::2] = odd
     return solution
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-TINY = 1e-300
+from ..protocol.guards import SMALLEST
+from .layout import dot as _dot
+
 LEAST_COMPLIANCE = 1e-12
 """[m/N]: rigid rows have none, and their tension is not known by their length."""
 
@@ -21,7 +23,7 @@ def enclosed_volumes(q, triangles, pieces, piece_count):
 
 
 def carried_shares(w, indices, stiffness, free, h, carried, swept, own):
-    softness = 1.0 / np.maximum(h**2 * stiffness * w.take(indices).sum(axis=0), TINY)
+    softness = 1.0 / np.maximum(h**2 * stiffness * w.take(indices).sum(axis=0), SMALLEST)
     share = carried * np.minimum(1.0, np.sqrt(softness / swept))
     return share, free * np.minimum(1.0 - share, own * softness)
 
@@ -38,9 +40,9 @@ def tension_pattern(p, gradients, edges, multipliers, carried, pull, skin):
     indices, rest_lengths, alpha, row_pieces = edges
     w, pieces, works = skin
     count, n, (start, end) = len(works), p.shape[1], indices
-    normals = gradients / np.maximum(_lengths(gradients), TINY)
+    normals = gradients / np.maximum(_lengths(gradients), SMALLEST)
     direction = _ways(p, indices)
-    length = np.maximum(_lengths(direction), TINY)
+    length = np.maximum(_lengths(direction), SMALLEST)
     direction /= length
     error = length - rest_lengths
     if len(carried):
@@ -92,7 +94,7 @@ def project_volume(p, gradients, push, pieces, volumes):
     error, give, k, works, fixed = volumes
     swell = sum_by_piece(pieces, push * _dot(gradients, gradients), len(error))
     slope = swell + give
-    step = np.where(fixed, error, -k * error / np.maximum(slope, TINY))
+    step = np.where(fixed, error, -k * error / np.maximum(slope, SMALLEST))
     step = np.where(works & (slope > 0.0), step, 0.0)
     p += gradients * (push * step[pieces])
     return step, swell * step
@@ -100,7 +102,7 @@ def project_volume(p, gradients, push, pieces, volumes):
 
 def edge_forces(p, indices, multipliers):
     direction = _ways(p, indices)
-    direction *= multipliers / np.maximum(_lengths(direction), TINY)
+    direction *= multipliers / np.maximum(_lengths(direction), SMALLEST)
     return _gathered(direction, indices, p.shape[1])
 
 
@@ -126,8 +128,3 @@ def _by_sign(error: np.ndarray, values: np.ndarray) -> np.ndarray:
 def _lengths(a: np.ndarray) -> np.ndarray:
     """Lengths of the columns of a (3, m) array."""
     return np.asarray(np.sqrt(_dot(a, a)))
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)

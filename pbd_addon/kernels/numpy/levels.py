@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-TINY = 1e-12
+from ..protocol.guards import TINY
 
 
 def project_upper_bound(q, indices, starts, weights, reach, multipliers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 LEAST_MOMENT = 1e-10
-"""A moment of inertia below this fraction of the largest counts as zero."""
+"""A moment of inertia below this fraction of the largest counts as zero: a straight rod does not turn about itself."""
 
 LEAST_SIZE = 1e-13
 """So does that of a piece smaller than this fraction of its distance from the origin, because it is rounding error."""

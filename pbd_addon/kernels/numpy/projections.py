@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .layout import by_color as _by_color, scatter as _scatter
-
-TINY = 1e-12
+from ..protocol.guards import TINY
+from .layout import by_color as _by_color, dot as _dot, scatter as _scatter
 
 
 def project_distance(p, x, rows, springs, multipliers, passes):
@@ -176,11 +175,6 @@ def apply_plane_friction(p, x, indices, weights, friction, normal, motion, multi
     length = np.sqrt(_dot(slip, slip)) + TINY
     grip = friction[hit] * multipliers[hit] * weights[hit]
     _scatter(p, particles, q - slip * np.minimum(1.0, grip / length))
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

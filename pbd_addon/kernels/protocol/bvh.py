@@ -1,9 +1,8 @@
 """Bounding volume hierarchies: refitted to new boxes, and queried against each other.
 
-Trees are perfect and binary: the children of node i are 2 i and 2 i + 1, and those of r trees have the roots r to
-2 r - 1, so that the root of a single one is 1. Common arguments:
+Trees are perfect and binary: the root is node 1, the children of node i are 2 i and 2 i + 1. Common arguments:
 
-    leaves: The primitive in each leaf, -1 for none, (r * 2**k,) int.
+    leaves: The primitive in each leaf, -1 for none, (2**k,) int.
     nodes: Lower corner and negated upper corner of the box of each node, (6, 2 * leaves) float64 [m]; inf for nothing.
 """
 
@@ -45,11 +44,8 @@ class Hierarchies(Protocol):
         steps (k,) and drift (3, k) are those of the `owner` (n,) int of each.
         """
 
-    def refit(self, leaves: np.ndarray, roots: int, bounds: np.ndarray, nodes: np.ndarray) -> None:
-        """Compute the boxes of all `nodes` from those of the primitives, (6, m); NumPy takes 40 ns each.
-
-        roots: Number of trees.
-        """
+    def refit(self, leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:
+        """Compute the boxes of all `nodes` from those of the primitives, (6, m); NumPy takes 40 ns each."""
 
     def query_pairs(
         self,

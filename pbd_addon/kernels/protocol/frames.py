@@ -78,7 +78,7 @@ class Wind(NamedTuple):
 
 
 class Strain(NamedTuple):
-    """The elastic strain that tethers and levels remember, see `TetherConstraints.follow`.
+    """The elastic strain that tethers and levels remember, see `TetherConstraints.remembered_strain`.
 
     Attributes:
         memory: Of each body, (bodies,), in and out.
