@@ -28,7 +28,6 @@ from .model.model import Model, State, Targets
 from .model.obstacles import planes_and_surfaces
 from .parts.dynamic_mesh import rest_shape
 from .parts.gas import opened
-from .parts.grabs import Grabs
 from .parts.sewing import sewn
 from .parts.tearing import joined_in
 from .stepping import adaptive
@@ -112,6 +111,7 @@ class Simulation:
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
         self.reports: dict[int, StepReport] = {}
+        self._grabs: list[Grab] = []
         self._preparation = self._prepare(build.build_model(self.bodies, planes, surfaces, settings), forces, wind)
         self._sorted: np.ndarray | None = None
         self.crossing_layers: int | None = None
@@ -239,15 +239,11 @@ class Simulation:
         self._hold([*self._grabs, made])
         return made
 
-    @property
-    def _grabs(self) -> list[Grab]:
-        held = self._model.part(Grabs)
-        return held.grabs.grabs if held else []
-
     def _let_go(self, grab: Grab) -> None:
         self._hold([other for other in self._grabs if other is not grab])
 
     def _hold(self, grabs: Sequence[Grab]) -> None:
+        self._grabs = list(grabs)
         self._model = build.with_grabs(self._model, grabs)
 
     @property
