@@ -325,9 +325,7 @@ class Stepper:
         model.contact.lay_path(state.colliders, targets.colliders, fraction)
         model.slides.begin_frame(state.x, state.rails, targets.rails, fraction)
         model.tethers.strain = model.levels.strain = state.strain
-        yield from model.contact.begin_frame(
-            self.kernels, state.x, dt * state.v, state.prediction_error, state.penetrated
-        )
+        yield from model.contact.begin_frame(self.kernels, state.x, state.prediction_error, state.penetrated)
         self.watch.lap(model.contact.name)
         self._fused = FusedSubsteps(model, state, self.kernels, self.watch, self.air, self._firm_path)
         model.stretch.sweeps = AGAIN if self.second_order and not state.pushed.any() else 1

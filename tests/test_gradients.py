@@ -189,11 +189,7 @@ def test_a_lone_contact_is_the_step_of_the_paper(seed):
     contact = find(simulation, "contact")
     model = simulation._model
     state = simulation._state
-    finish(
-        contact.begin_frame(
-            numpy_kernels, before.T.copy(), np.zeros_like(before.T), state.prediction_error, state.penetrated
-        )
-    )
+    finish(contact.begin_frame(numpy_kernels, before.T.copy(), state.prediction_error, state.penetrated))
     contact.begin_substep(1 / 10, 1.0)
     p = x.T.copy()
     contact.project(numpy_kernels, p, before.T.copy())
