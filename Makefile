@@ -8,7 +8,6 @@
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BLENDER ?=
-PART ?= all
 PLATFORMS ?= linux-x64 windows-x64 macos-arm64
 ARGS ?=
 
@@ -30,10 +29,10 @@ figures: python ## Make the papers' figures anew in docs/figures.md; ARGS="--onl
 test: python ## The tests with the newest Blender, and some with the oldest; ARGS="-k bake" narrows it, BLENDER=4.5 chooses
 	@$(PYTHON) tools/run_tests.py --blender $(BLENDER) -- $(ARGS)
 
-test-all: python ## All tests in every Blender whose Python is here; PART=rest leaves out what `make test` ran
-	@$(PYTHON) tools/run_tests.py --part $(PART) --blender $(BLENDER) -- $(ARGS)
+test-all: python ## All tests in every Blender whose Python is here
+	@$(PYTHON) tools/run_tests.py --all --blender $(BLENDER) -- $(ARGS)
 
-lint: python ## Ruff: rules and format
+lint: python ## Ruff: rules and format; import-linter: who imports whom
 	@$(PYTHON) tools/environments.py lint
 
 format: python ## Let ruff write the format and mend what it can

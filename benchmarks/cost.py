@@ -13,10 +13,10 @@ from unittest.mock import patch
 import numpy as np
 
 from pbd_addon import Simulation, kernels
-from pbd_addon.air.air import AirOfFrame
 from pbd_addon.constraints import Constraints, VolumeConstraints
 from pbd_addon.contact import ContactConstraints
-from pbd_addon.parts import forces
+from pbd_addon.parts.air import AirOfFrame
+from pbd_addon.parts.damping import DampedFrame
 
 PATIENCE = 0.4
 """How long one kind of constraint is measured [s]."""
@@ -101,7 +101,7 @@ def of_a_frame(simulation: Simulation, dt: float, frames: int = 5) -> dict[str, 
             for constraints in simulation.constraints
             for name in ("begin_substep", "project", "end_substep")
         ]
-        watched += [(AirOfFrame, "blow", AIR), (forces, "damp", "damping")]
+        watched += [(AirOfFrame, "blow", AIR), (DampedFrame, "damp", "damping")]
         for owner, name, label in watched:
             timed = _timed(getattr(owner, name), spent, label)
             watches.enter_context(patch.object(owner, name, timed))

@@ -12,6 +12,7 @@ from ..pbd_addon.blender.output import output, output_modifier, shape_keys
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import presets, properties
+from ..pbd_addon.blender.settings.field_properties import unset
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
 from ..pbd_addon.bodies.settings import Material
 from . import checks
@@ -56,7 +57,7 @@ def lock_interface(scene: bpy.types.Scene) -> str:
 def forget_settings(obj: Object) -> None:
     """Put everything of `Object.pbd` back to its default: the object is not PBD any more."""
     for group in (obj.pbd, obj.pbd.field_weights):
-        checks.unset(group)
+        unset(group)
 
 
 class OBJECT_OT_pbd_add(Action, bpy.types.Operator):

@@ -7,7 +7,7 @@ import bpy
 
 from ..pbd_addon.blender.baking import recording
 from ..pbd_addon.blender.kinds import Context, Event, Result, Scene
-from ..pbd_addon.blender.timeline import session, step
+from ..pbd_addon.blender.timeline import session
 from . import checks
 from .base import NO_UNDO, rpt
 from .frame_by_frame import FrameByFrame
@@ -34,7 +34,6 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
         return super().invoke(context, event)
 
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
-        step.set_message(session.of(context.scene), "")  # It is not late any more: it comes, with progress.
         return recording.catching_up(context.scene)
 
     def tick(self, context: Context) -> Result:
@@ -55,21 +54,14 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
 
 def begin_where_late(scene: Scene) -> None:
     """After a frame change: catch up with the frame on show, if that is to be done with progress and Esc."""
-    found = session.get(scene)
-    if found is None or not found.is_late or found.bake or bpy.app.background:
-        return
-    step.note(found, is_coming=True)
-    if not bpy.app.timers.is_registered(begin):
-        bpy.app.timers.register(begin, first_interval=0.0)  # A handler must not begin what takes events.
+    if session.expect_late_frame(scene) and not bpy.app.timers.is_registered(catch_up_in_window):
+        bpy.app.timers.register(catch_up_in_window, first_interval=0.0)  # A handler must not begin what takes events.
 
 
-def begin() -> None:
+def catch_up_in_window() -> None:
     """Timer: begin in the first window that shows a late scene."""
     for window in bpy.context.window_manager.windows:
-        found = session.get(window.scene)
-        if found is not None:
-            step.note(found, is_coming=False)
-        if found is not None and found.is_late:
+        if session.take_late_frame(window.scene):
             with bpy.context.temp_override(window=window):
                 if OBJECT_OT_pbd_catch_up.poll(bpy.context):
                     catch_up: Any = bpy.ops.object
@@ -78,12 +70,14 @@ def begin() -> None:
 
 
 def register() -> None:
-    """Listen to frame changes."""
-    session.listeners.append(begin_where_late)
+    """Listen to frame changes, where there is a window to show progress."""
+    if not bpy.app.background:
+        session.listeners.append(begin_where_late)
 
 
 def unregister() -> None:
     """Undo `register`."""
-    session.listeners.remove(begin_where_late)
-    if bpy.app.timers.is_registered(begin):
-        bpy.app.timers.unregister(begin)
+    if begin_where_late in session.listeners:
+        session.listeners.remove(begin_where_late)
+    if bpy.app.timers.is_registered(catch_up_in_window):
+        bpy.app.timers.unregister(catch_up_in_window)

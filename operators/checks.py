@@ -104,10 +104,3 @@ def select_only(context: Context, objects: list[Object]) -> None:
     for obj in objects:
         obj.select_set(True)
     context.view_layer.objects.active = objects[0]
-
-
-def unset(group: Any) -> None:
-    """Put all settings of a group back to their defaults."""
-    for prop in group.bl_rna.properties:
-        if not prop.is_readonly:
-            group.property_unset(prop.identifier)

@@ -5,6 +5,7 @@ import bpy
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.scene import surfaces
+from ..pbd_addon.blender.settings.field_properties import unset
 from . import checks
 from .base import Action, rpt
 
@@ -74,7 +75,7 @@ class OBJECT_OT_pbd_collider_remove(Action, bpy.types.Operator):
             raise PBDError(rpt("Select a collider"))
         for obj in objects:
             obj.pbd_collider.enabled = False  # Tells the simulation, which `property_unset` does not.
-            checks.unset(obj.pbd_collider)
+            unset(obj.pbd_collider)
         collection = context.scene.pbd.collider_collection
         left = [obj for obj in objects if collection is not None and obj in collection.all_objects[:]]
         if not left:

@@ -9,7 +9,8 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object, Scene
 from ..pbd_addon.blender.read import mesh_io
 from ..pbd_addon.blender.read.bodies import read_body
-from ..pbd_addon.blender.timeline import intersections, session
+from ..pbd_addon.blender.timeline import session
+from ..pbd_addon.contact import intersections
 from . import checks
 from .base import NO_UNDO, Action, rpt
 

@@ -144,7 +144,7 @@ class OBJECT_OT_pbd_grab(Action, bpy.types.Operator):
         self._patch = bpy.types.SpaceView3D.draw_handler_add(draw_patch, (self,), "WINDOW", "POST_VIEW")
         manager.modal_handler_add(self)
         context.workspace.status_text_set(iface(HELP))
-        self.look(context, event)
+        self.track_pointer(context, event)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
@@ -174,7 +174,7 @@ class OBJECT_OT_pbd_grab(Action, bpy.types.Operator):
         elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
             self._pinned += hand.let_go(scene, pin=event.ctrl)
             self._left = round(AFTERWARDS / self._timer.time_step)
-        self.look(context, event)
+        self.track_pointer(context, event)
         if event.type in {"LEFTMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"}:
             return {"RUNNING_MODAL"}
         free = {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "MIDDLEMOUSE", "SPACE"}
@@ -186,7 +186,7 @@ class OBJECT_OT_pbd_grab(Action, bpy.types.Operator):
         if view is None or not self.hand.take(context.scene, *ray(*view, event.mouse_x, event.mouse_y), self.radius):
             self.report({"INFO"}, error_sentences.in_users_language("No PBD cloth under the pointer"))
 
-    def look(self, context: Context, event: Event) -> None:
+    def track_pointer(self, context: Context, event: Event) -> None:
         """Follow the pointer with what is held and with the circle."""
         view = view_at(context, event.mouse_x, event.mouse_y)
         self.circle = None

@@ -7,19 +7,13 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import handlers
+from ..pbd_addon.blender.baking import recording
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Result, Scene
-from ..pbd_addon.blender.timeline import follow, session, step
+from ..pbd_addon.blender.kinds import Context, Result
+from ..pbd_addon.blender.timeline import session
 from . import checks
 from .base import rpt
 from .frame_by_frame import FrameByFrame
-
-
-def settling(running: session.Record, scene: Scene, frames: int) -> Generator[int, None, None]:
-    """Let the first frame hang for some frames, as a generator of how many are done; raises `PBDError`."""
-    for done in range(1, frames + 1):
-        step.settle_on(running, scene, done, frames)
-        yield done
 
 
 class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
@@ -50,16 +44,13 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         session.go_to_first(scene)
         session.drop(scene)
         self._running = session.ensure(scene, context.evaluated_depsgraph_get())
-        return settling(self._running, scene, self.frames)
+        return recording.settle(self._running, scene, self.frames)
 
     def done(self, context: Context) -> str:
         """Show the result, and let the scene say how it came about."""
         scene = context.scene
         self._forget_earlier()
-        scene.pbd.settle = self.frames
-        running = session.of(scene)
-        step.take_settings_of_first(running, scene)
-        follow.show_again(running, scene, context.evaluated_depsgraph_get())
+        recording.keep_settled(session.of(scene), scene, self.frames)
         return rpt("Settled for {frames} frames").format(frames=self.frames)
 
     def give_up(self, context: Context) -> Result:
@@ -92,5 +83,5 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
             return self.fail(context, PBDError("The simulation was reset while it settled"))
         result = super().tick(context)
         if result == {"RUNNING_MODAL"}:
-            follow.show_again(self._running, context.scene, context.evaluated_depsgraph_get())
+            recording.show_again(self._running, context.scene)
         return result

@@ -6,7 +6,7 @@ from ..pbd_addon.blender import about
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import backends, session
 from .places import BodyPanel
-from .rows import columns, draw_rows, draw_sentence, row_of_buttons
+from .rows import columns, draw_group, draw_sentence, row_of_buttons
 
 KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
 
@@ -18,7 +18,7 @@ class Advanced(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
-        draw_rows(columns(layout), settings, "method", "iterations", "kernels")
+        draw_group(columns(layout), settings, "solver")
         row = layout.row(align=True)
         row.prop(settings, "settle")
         row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")

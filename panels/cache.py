@@ -8,7 +8,7 @@ from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from .export import BYTES_PER_VERTEX, draw_reduction
 from .places import BodyPanel
-from .rows import draw_rows, draw_sentence, file_size, row_of_buttons
+from .rows import draw_group, draw_sentence, file_size, row_of_buttons
 
 
 class Cache(BodyPanel):
@@ -32,16 +32,16 @@ def draw_range(context: Context, layout: Layout) -> None:
     """The frames that are simulated: of the scene, or its own simulation range."""
     settings = context.scene.pbd
     col = layout.column(align=True)
-    draw_rows(col, settings, "use_range")
+    draw_group(col, settings, "range")
     if settings.use_range:
-        draw_rows(col, settings, "range_start", "range_end")
+        draw_group(col, settings, "range of its own")
 
 
 def draw_store(context: Context, layout: Layout) -> None:
     """Where simulated frames are kept."""
     settings = context.scene.pbd
     col = layout.column()
-    draw_rows(col, settings, "cache_limit", "use_disk_cache")
+    draw_group(col, settings, "store")
     running = session.get(context.scene)
     if settings.use_disk_cache:
         stored = 0 if running is None else running.disk_bytes

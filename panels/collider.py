@@ -1,8 +1,9 @@
 """An obstacle: the settings of an object that is marked as collider."""
 
 from ..pbd_addon.blender.kinds import Context
+from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel
-from .rows import columns, draw_rows, draw_sentence
+from .rows import columns, draw_group, draw_sentence
 
 
 class Collider(BodyPanel):
@@ -27,5 +28,10 @@ class Collider(BodyPanel):
         layout.active = not simulated
         if simulated:
             draw_sentence(layout, context, "Simulated: cloth meets it as cloth, and as a collider when baked", "INFO")
-        draw_rows(columns(layout), settings, "thickness", "friction", "static_friction", "restitution")
+        draw_group(columns(layout), settings, "collider")
         layout.prop(settings, "inside")
+        layout.prop(settings, "join_borders")
+        running = session.get(context.scene)
+        met = running.scene_sim.colliders.get(context.object.session_uid) if running else None
+        for note in met.collider.notes if met else ():
+            draw_sentence(layout, context, note, "INFO")

@@ -8,7 +8,7 @@ from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.timeline import session
 from .maps import draw_map
 from .places import BodyPanel
-from .rows import columns, draw_rows, draw_sentence
+from .rows import columns, draw_group, draw_sentence
 
 MOST_LISTED = 8
 """So many colliders are listed; a scene of more has a collection for them."""
@@ -20,8 +20,8 @@ class ObjectCollisions(BodyPanel):
     parent = "main"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
-        rows = ("thickness", "friction") if context.object.pbd.rigid else ("thickness", "friction", "layer")
-        draw_rows(columns(layout), context.object.pbd, *rows)
+        group = "contact of a solid" if context.object.pbd.rigid else "contact"
+        draw_group(columns(layout), context.object.pbd, group)
         running = session.get(context.scene)
         count = running.scene_sim.simulation.crossing_layers if running is not None and running.scene_sim else 0
         if count and context.object.pbd.layer:
@@ -63,8 +63,7 @@ class Floor(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
         layout.active = layout.active and settings.use_floor
-        flow = columns(layout)
-        draw_rows(flow, settings, "floor_height", "floor_friction")
+        draw_group(columns(layout), settings, "floor")
 
 
 class SelfCollisions(BodyPanel):

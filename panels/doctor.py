@@ -3,7 +3,7 @@
 from ..pbd_addon.blender.doctor import doctor
 from ..pbd_addon.blender.kinds import Context, Layout
 from .places import BodyPanel
-from .rows import draw_rows, draw_sentence
+from .rows import draw_group, draw_sentence
 
 
 class Doctor(BodyPanel):
@@ -36,7 +36,7 @@ class HeatMap(BodyPanel):
         row.operator("object.pbd_heat_map", text="Contact", depress=kind == "CONTACT").kind = "CONTACT"
         row = layout.row()
         row.active = kind == "STRAIN"
-        draw_rows(row, context.scene.pbd, "heat_full")
+        draw_group(row, context.scene.pbd, "heat map")
 
 
 def draw_finding(context: Context, layout: Layout, finding: doctor.Finding) -> None:

@@ -5,7 +5,7 @@ from ..pbd_addon.blender.timeline import session
 from . import status
 from .places import BodyPanel, is_live
 from .presets import draw_chosen, draw_header_icon
-from .rows import columns, draw_rows, fit_side_by_side, row_of_buttons
+from .rows import columns, draw_group, fit_side_by_side, row_of_buttons
 
 
 class Main(BodyPanel):
@@ -48,7 +48,7 @@ def draw_body(context: Context, layout: Layout) -> None:
     row.operator("object.pbd_add", text="Rigid", depress=settings.type == "RIGID").type = "RIGID"
     if not settings.rigid:
         draw_chosen(col, context.object)
-    draw_rows(columns(col), context.scene.pbd, "substeps", "automatic", "speed")
+    draw_group(columns(col), context.scene.pbd, "quality")
 
 
 def draw_playback(context: Context, layout: Layout) -> None:

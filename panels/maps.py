@@ -29,14 +29,14 @@ def draw_map(context: Context, layout: Layout, kind: str, text: str | None = Non
     obj = context.object
     group = getattr(obj.pbd, f"{kind}_group")
     col = layout.column(align=True)
-    draw_group(col, context, obj, f"{kind}_group", kind.upper(), text)
+    draw_vertex_group(col, context, obj, f"{kind}_group", kind.upper(), text)
     if group:
         row = col.row(align=True)
         row.prop(obj.pbd, f"{kind}_low", text="Low, High")
         row.prop(obj.pbd, f"{kind}_high", text="")
 
 
-def draw_group(
+def draw_vertex_group(
     layout: Layout, context: Context, obj: Object, name: str, which: str = "", text: str | None = None
 ) -> None:
     """A vertex group of the settings and, for a map or the pins, the brush that paints it."""

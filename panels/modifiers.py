@@ -3,7 +3,7 @@
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.output import output_choice
 from .places import BodyPanel
-from .rows import draw_rows, draw_sentence
+from .rows import draw_group, draw_sentence
 
 
 class Modifiers(BodyPanel):
@@ -14,7 +14,7 @@ class Modifiers(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         choice = output_choice.choose(obj)
-        draw_rows(layout, obj.pbd, "output")
+        draw_group(layout, obj.pbd, "output")
         draw_sentence(layout, context, choice.reason, "INFO")
         if obj.pbd.bake_switched_off:
             sentence = "The bake has switched off modifiers up to 'PBD Output'; Delete Bake switches them on"

@@ -2,7 +2,7 @@
 
 from ..pbd_addon.blender.kinds import Context, Layout
 from .places import BodyPanel
-from .rows import columns, draw_rows
+from .rows import columns, draw_group
 
 
 class Physical(BodyPanel):
@@ -14,7 +14,7 @@ class Physical(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
-        draw_rows(columns(layout), settings, "mass" if settings.rigid else "density", "drag")
+        draw_group(columns(layout), settings, "weight of a solid" if settings.rigid else "weight")
 
 
 class Stiffness(BodyPanel):
@@ -27,12 +27,8 @@ class Stiffness(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         flow = columns(layout)
-        if context.scene.pbd.method == "PBD":
-            names = ["k_stretch", "k_compression", "k_shear", "k_bend"]
-        else:
-            names = ["stretch", "compression", "shear", "bend"]
-        draw_rows(flow, settings, *names)
-        draw_rows(flow, settings, "bend_model", "tethers", labels={"bend_model": "Bend Model"})
+        draw_group(flow, settings, "stiffness, PBD" if context.scene.pbd.method == "PBD" else "stiffness")
+        draw_group(flow, settings, "bending")
 
 
 class Plasticity(BodyPanel):
@@ -44,11 +40,10 @@ class Plasticity(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         flow = columns(layout)
-        draw_rows(flow, settings, "bend_yield", labels={"bend_yield": "Curvature"})
-        draw_rows(flow, settings, "stretch_yield", labels={"stretch_yield": "Strain"})
+        draw_group(flow, settings, "yield")
         col = flow.column()
         col.active = layout.active and (settings.bend_yield > 0.0 or settings.stretch_yield > 0.0)
-        draw_rows(col, settings, "plastic_rate", labels={"plastic_rate": "Rate"})
+        draw_group(col, settings, "yield rate")
 
 
 class Damping(BodyPanel):
@@ -58,11 +53,8 @@ class Damping(BodyPanel):
     of_rigid = False
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
-        settings = context.object.pbd
-        names = ["damping"]
-        if context.scene.pbd.method == "XPBD":
-            names += ["stretch_damping", "bend_damping"]
-        draw_rows(columns(layout), settings, *names, labels={"damping": "Internal"})
+        group = "damping, PBD" if context.scene.pbd.method == "PBD" else "damping"
+        draw_group(columns(layout), context.object.pbd, group)
 
 
 class InitialVelocity(BodyPanel):
@@ -71,4 +63,4 @@ class InitialVelocity(BodyPanel):
     parent = "physical"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
-        draw_rows(layout, context.object.pbd, "velocity", "angular_velocity", labels={"angular_velocity": "Angular"})
+        draw_group(layout, context.object.pbd, "start")

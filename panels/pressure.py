@@ -5,7 +5,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
 from .places import BodyPanel
-from .rows import columns, draw_rows, draw_sentence
+from .rows import columns, draw_group, draw_sentence
 
 
 class Pressure(BodyPanel):
@@ -20,10 +20,11 @@ class Pressure(BodyPanel):
         mode = settings.pressure_mode
         if mode == "OFF":
             return
-        names = ["pressure" if mode == "VOLUME" else "overpressure"]
         if context.scene.pbd.method == "PBD":
-            names.append("k_volume")
-        draw_rows(columns(layout), settings, *names)
+            group = "volume, PBD" if mode == "VOLUME" else "overpressure, PBD"
+        else:
+            group = "volume" if mode == "VOLUME" else "overpressure"
+        draw_group(columns(layout), settings, group)
         draw_measured(context, layout)
 
 
@@ -55,8 +56,8 @@ class Gas(BodyPanel):
         layout.active = layout.active and settings.pressure_mode != "OFF"
         layout.prop(settings, "gas")
         flow = columns(layout)
-        draw_rows(flow, settings, "gas_density")
+        draw_group(flow, settings, "gas")
         pump = flow.column()
         pump.active = layout.active and settings.pressure_mode == "GAS"
-        draw_rows(pump, settings, "pump")
-        draw_rows(flow, settings, "burst_pressure", "burst_strain")
+        draw_group(pump, settings, "pump")
+        draw_group(flow, settings, "burst")

@@ -9,6 +9,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.settings import groups
 from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
 
 LETTER_WIDTH = 7.0
@@ -38,15 +39,15 @@ def columns(layout: Layout) -> Layout:
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, even_rows=False, align=True)
 
 
-def draw_rows(layout: Layout, owner: Any, *names: str, labels: dict[str, str] | None = None) -> None:
-    """Settings in rows of their own, with Blender's own split, so that all fields begin at one edge.
+def draw_group(layout: Layout, owner: Any, group: str) -> None:
+    """The settings of a group in rows of their own, with Blender's own split, so that all fields begin at one edge.
 
     What would be shown with too many zeros is shown in another unit, see `SHOWN_AS`; the dot beside it keys the stored
-    setting. `labels` has English labels that are shorter than the names of the settings.
+    setting.
     """
-    for name in names:
+    for name in groups.names(group):
         field = owner.bl_rna.properties[name]
-        text = iface((labels or {}).get(name, field.name))
+        text = iface(groups.SHORT.get(name, field.name))
         if name in SHOWN_AS:
             row = layout.column().row(align=True)
             col = row.column()

@@ -1,9 +1,9 @@
 """What holds the body, and its rest shape."""
 
 from ..pbd_addon.blender.kinds import Context, Layout
-from .maps import draw_group, draw_map
+from .maps import draw_map, draw_vertex_group
 from .places import BodyPanel
-from .rows import columns, draw_rows, draw_sentence, row_of_buttons
+from .rows import columns, draw_group, draw_sentence, row_of_buttons
 
 
 class Shape(BodyPanel):
@@ -15,13 +15,13 @@ class Shape(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
         is_edited = obj.mode == "EDIT"
-        draw_group(layout, context, obj, "pin_group", "PIN")
+        draw_vertex_group(layout, context, obj, "pin_group", "PIN")
         row = layout.row()
         row.active = bool(obj.pbd.pin_group)
-        draw_rows(row, obj.pbd, "pin_stiffness")
+        draw_group(row, obj.pbd, "pins")
         row = layout.row()
         row.active = bool(obj.pbd.pin_group or obj.pbd.attach_object)
-        draw_rows(row, obj.pbd, "hold_pins")
+        draw_group(row, obj.pbd, "holding")
         col = layout.column()
         col.active = row.active and obj.pbd.hold_pins
         draw_map(context, col, "hold")
@@ -35,15 +35,15 @@ class Shape(BodyPanel):
         col.prop(obj.pbd, "attach_object")
         col = layout.column()
         col.active = obj.pbd.attach_object is not None
-        draw_group(col, context, obj, "attach_group")
-        draw_rows(col, obj.pbd, "attach_slide")
+        draw_vertex_group(col, context, obj, "attach_group")
+        draw_group(col, obj.pbd, "attaching")
         if is_edited:
             layout.operator("object.pbd_attach_selected", icon="LINKED")
         if obj.pbd.rigid:
             return
-        draw_rows(layout, obj.pbd, "rest_shape")
+        draw_group(layout, obj.pbd, "rest")
         if obj.pbd.rest_shape == "OBJECT":
-            draw_rows(layout, obj.pbd, "rest_object")
+            draw_group(layout, obj.pbd, "rest object")
         elif obj.pbd.rest_shape == "KEY" and obj.data.shape_keys:
             layout.prop_search(obj.pbd, "rest_key", obj.data.shape_keys, "key_blocks")
         elif obj.pbd.rest_shape == "KEY":
@@ -68,9 +68,7 @@ class Sewing(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         layout.active = layout.active and settings.sewing
-        col = columns(layout)
-        draw_rows(col, settings, "closing_time", "sewing_force", labels={"sewing_force": "Max Force"})
-        draw_rows(col, settings, "seam_bend", "seam_angle", labels={"seam_bend": "Bending", "seam_angle": "Angle"})
+        draw_group(columns(layout), settings, "sewing")
 
 
 class Tearing(BodyPanel):
@@ -81,7 +79,7 @@ class Tearing(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         layout.operator_menu_enum("object.pbd_split", "where", icon="MOD_EDGESPLIT")
-        draw_rows(columns(layout), context.object.pbd, "tear_strength")
+        draw_group(columns(layout), context.object.pbd, "tearing")
 
 
 class InternalSprings(BodyPanel):
@@ -96,18 +94,5 @@ class InternalSprings(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         layout.active = layout.active and settings.internal_springs
-        draw_rows(
-            columns(layout),
-            settings,
-            "internal_spring_length",
-            "internal_spring_diversion",
-            "internal_spring_normals",
-            "internal_tension",
-            "internal_compression",
-            labels={
-                "internal_spring_length": "Max Length",
-                "internal_spring_diversion": "Max Diversion",
-                "internal_spring_normals": "Check Normals",
-            },
-        )
+        draw_group(columns(layout), settings, "internal springs")
         draw_map(context, layout, "internal")

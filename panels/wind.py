@@ -8,7 +8,7 @@ from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.overlay import wind_lines
 from . import overlay
 from .places import BodyPanel
-from .rows import columns, draw_rows, draw_sentence
+from .rows import columns, draw_group, draw_sentence
 
 ARROW = (0.5, 0.85, 1.0, 0.9)
 """Its color, red, green, blue and opacity."""
@@ -21,14 +21,14 @@ class Wind(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         scene = context.scene.pbd
-        draw_rows(columns(layout), scene, "wind_speed", labels={"wind_speed": "Speed"})
+        draw_group(columns(layout), scene, "wind")
         col = layout.column()
         col.active = layout.active and scene.wind_speed > 0.0
         col.prop(scene, "wind_object")
         if scene.wind_object is None:
             col.prop(scene, "wind_direction")
-        draw_rows(columns(col), scene, "wind_turbulence", "wind_eddy", "wind_seed", "wind_loop")
-        draw_rows(columns(col), scene, "wind_shelter")
+        draw_group(columns(col), scene, "gusts")
+        draw_group(columns(col), scene, "shelter")
         for sentence in field_findings.wind(context.object, context.scene):
             draw_sentence(layout, context, sentence, "INFO")
 
@@ -40,8 +40,8 @@ class Air(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         flow = columns(layout)
-        draw_rows(flow, context.object.pbd, "air_normal", "air_tangent")
-        draw_rows(flow, context.scene.pbd, "air_density")
+        draw_group(flow, context.object.pbd, "air on the surface")
+        draw_group(flow, context.scene.pbd, "air")
 
 
 class FieldWeights(BodyPanel):
@@ -53,13 +53,7 @@ class FieldWeights(BodyPanel):
         weights = context.object.pbd.field_weights
         layout.prop(context.scene.pbd, "field_reading")
         layout.prop(weights, "collection")
-        draw_rows(
-            columns(layout),
-            weights,
-            *("gravity", "all", "force", "vortex", "magnetic", "harmonic", "wind", "turbulence", "drag", "texture"),
-            *("charge", "lennardjones", "curve_guide", "smokeflow", "boid"),
-            labels={"lennardjones": "Lennard-J."},
-        )
+        draw_group(columns(layout), weights, "field weights")
         for sentence in field_findings.fields(context.object, context.scene):
             draw_sentence(layout, context, sentence, "INFO")
 

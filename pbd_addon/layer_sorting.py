@@ -18,10 +18,10 @@ from . import solver
 from .bodies.body import Body
 from .bodies.mesh import half_edges, pair_keys
 from .bodies.surface_points import nearest_points
+from .building.build import build_model
 from .contact.contact_constraints import AUTO_DISTANCE
 from .contact.crossings import crossing_pairs
 from .kernels import Kernels
-from .model.build import build_model
 from .model.model import Model, Targets
 from .timing.slices import Result
 from .timing.stopwatch import Stopwatch
@@ -234,7 +234,7 @@ def _come_to_rest(model: Model, x: np.ndarray, kernels: Kernels) -> Generator[No
     state = calm.initial_state()
     targets = Targets.of(state)
     state.x = x[particles].T.copy()
-    state.rest = state.x[:, calm.follows].copy()
+    state.memory["rest"]["shape"] = state.x[:, calm.follows].copy()
     result = x.copy()
     for frames in REST_FRAMES:
         state.v = np.zeros_like(state.x)

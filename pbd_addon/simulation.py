@@ -15,6 +15,7 @@ from .arrays import arguments
 from .bodies.body import FASTEST_START, Body
 from .bodies.maps import checked_maps
 from .bodies.settings import AIR_DENSITY, Material, SolverSettings
+from .building import build
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
 from .constraints.plane import checked_place
@@ -23,10 +24,13 @@ from .frames.frame_cache import FrameCache, Store
 from .frames.frame_inputs import FrameInputs
 from .frames.report import StepReport, make_report
 from .io import state_files
-from .model import build
 from .model.model import Model, State, Targets
 from .model.obstacles import planes_and_surfaces
-from .parts import dynamic_mesh, gas, plasticity, sewing
+from .parts.dynamic_mesh import rest_shape
+from .parts.gas import opened
+from .parts.grabs import Grabs
+from .parts.sewing import sewn
+from .parts.tearing import joined_in
 from .stepping import adaptive
 from .stepping.time_stepping import RUNAWAY_SPEED
 from .timing.slices import finish
@@ -180,7 +184,7 @@ class Simulation:
         if self._model.can_tear:
             raise ValueError("own constraints hold particles, which cloth that can tear exchanges: set tear_strength 0")
         parts = [self._part(self._body("bodies", body)) for body in owners]
-        particles = checked_particles(ids, [body.name for body in owners], parts, self._state.joined)
+        particles = checked_particles(ids, [body.name for body in owners], parts, joined_in(self._state))
         compliances = checked_number("compliance", compliance, len(particles), arguments.MOST)
         shares = checked_number("k", k, len(particles), 1.0)
         one_sided, name = arguments.switch("one_sided", one_sided), arguments.instance("name", name, str)
@@ -232,11 +236,16 @@ class Simulation:
         compliance = arguments.number("compliance", compliance, low=0.0, unit="m/N")
         particles = ids + self._part(body).start
         made = Grab(particles, self._state.x[:, particles].copy(), firm, compliance, self._let_go)
-        self._hold([*self._model.grabs.grabs, made])
+        self._hold([*self._grabs, made])
         return made
 
+    @property
+    def _grabs(self) -> list[Grab]:
+        held = self._model.part(Grabs)
+        return held.grabs.grabs if held else []
+
     def _let_go(self, grab: Grab) -> None:
-        self._hold([other for other in self._model.grabs.grabs if other is not grab])
+        self._hold([other for other in self._grabs if other is not grab])
 
     def _hold(self, grabs: Sequence[Grab]) -> None:
         self._model = build.with_grabs(self._model, grabs)
@@ -244,7 +253,7 @@ class Simulation:
     @property
     def is_held(self) -> bool:
         """Whether anything is grabbed."""
-        return self._model.grabs.active
+        return bool(self._grabs)
 
     def step(self, dt: float, in_place: bool = False) -> StepReport:
         """Advance by one frame of dt seconds.
@@ -290,12 +299,15 @@ class Simulation:
         watch.lap("prediction")
         found = adaptive.measure(self._model, self._state, dt)
         if self.settings.automatic:
-            self._state.pace = adaptive.remember(self._model, before.pace, self.settings, found, count, dt)
+            pace = adaptive.remember(self._model, before, self.settings, found, count, dt)
+            self._state.memory["pace"]["last"] = np.array(pace)
         self._targets = Targets.of(self._state)
-        self._model.grabs.arrive()
+        for grab in self._grabs:
+            grab.start = grab.now
         report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
-        self._take_past()
-        self._state.is_apart = self._model.contact.is_apart
+        if any(part.reshapes for part in self._model.acting):
+            self._take_past()
+        self._state.memory["obstacles"]["is_apart"] = np.array(self._model.contact.is_apart)
         if in_place:
             self.frames.replace_last(self._state)
         else:
@@ -308,10 +320,11 @@ class Simulation:
 
         What cuts from one place to another, or appears, would throw cloth that is in its way out of the scene.
         """
-        reach, pairs = FASTEST_START * dt, list(zip(self._state.colliders, self._targets.colliders))
-        jumps = [here is not there and float(np.abs(there - here).max()) > reach for here, there in pairs]
+        reach, here = FASTEST_START * dt, self._state.memory["obstacles"]
+        pairs = list(zip(here["colliders"], self._targets.colliders))
+        jumps = [stood is not there and float(np.abs(there - stood).max()) > reach for stood, there in pairs]
         if any(jumps):
-            self._state.colliders = [there if jump else here for jump, (here, there) in zip(jumps, pairs)]
+            here["colliders"] = [there if jump else stood for jump, (stood, there) in zip(jumps, pairs)]
             self._model.contact.reset()
 
     def positions(self, body: Body) -> np.ndarray:
@@ -334,8 +347,9 @@ class Simulation:
         planes = (plane.touching() for plane in self._model.plane_constraints)
         met = [contact.touching(True), contact.touching(False), *planes]
         ids = np.unique(np.concatenate(met))
-        if len(self._state.joined):
-            ids = np.flatnonzero(np.isin(self._state.joined, ids))
+        joined = joined_in(self._state)
+        if len(joined):
+            ids = np.flatnonzero(np.isin(joined, ids))
         return np.asarray(ids[(ids >= part.start) & (ids < part.stop)] - part.start)
 
     def pressure(self, body: Body) -> tuple[float, ...]:
@@ -419,12 +433,13 @@ class Simulation:
             raise ValueError("colliders must hold the planes of the beginning, in their order, and no others")
         known = self._model.colliders
         for state in {id(one): one for one in (self._state, *self.frames.states())}.values():
-            stood, went = dict(zip(known, state.colliders)), dict(zip(known, state.penetrated.T))
-            state.colliders = [stood.get(one, one.vertices.T) for one in surfaces]
-            nothing = np.zeros(len(state.penetrated), bool)
+            here = state.memory["obstacles"]
+            stood, went = dict(zip(known, here["colliders"])), dict(zip(known, here["penetrated"].T))
+            here["colliders"] = [stood.get(one, one.vertices.T) for one in surfaces]
+            nothing = np.zeros(len(here["penetrated"]), bool)
             columns = [went.get(one, nothing) for one in surfaces]
-            state.penetrated = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
-            state.is_apart = False
+            here["penetrated"] = np.array(columns, bool).reshape(len(surfaces), len(nothing)).T
+            here["is_apart"] = np.array(False)
         asked = dict(zip(known, self._targets.colliders))
         self._targets.colliders = [asked.get(one, one.vertices.T) for one in surfaces]
         self._model = build.with_colliders(self._model, surfaces)
@@ -464,8 +479,8 @@ class Simulation:
     def _rebuild(
         self, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]], settings: SolverSettings
     ) -> None:
-        sewn = sewing.sewn(self._model, self._state, materials)
-        self._model = build.with_materials(self._model, materials, maps, settings, sewn=sewn)
+        past = sewn(self._model, self._state, materials)
+        self._model = build.with_materials(self._model, materials, maps, settings, sewn=past)
 
     def set_forces(self, forces: Sequence[Force]) -> None:
         """Let these functions act, and no others, from the next step on.
@@ -517,12 +532,12 @@ class Simulation:
 
     def _take_past(self) -> None:
         """Let what is sewn and not torn in the present state be one, and what has burst or leaks do so."""
-        sewn = sewing.sewn(self._model, self._state, self._model.materials)
-        if not all(map(np.array_equal, sewn, self._model.sewn)):
+        past = sewn(self._model, self._state, self._model.materials)
+        if not all(map(np.array_equal, past, self._model.sewn)):
             self._rebuild(self._model.materials, self._model.maps, self.settings)
-        model, opened = self._model, gas.opened(self._model, self._state)
-        if not np.array_equal(opened, model.volume.opened):
-            self._model = build.with_materials(model, model.materials, model.maps, model.settings, opened)
+        model, burst = self._model, opened(self._model, self._state)
+        if not np.array_equal(burst, model.volume.opened):
+            self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
 
     def use_kernels(self, name: str) -> None:
         """Use the backend of that name, or "auto", from the next step on.
@@ -571,7 +586,7 @@ class Simulation:
             ValueError: The frame is not cached.
         """
         part = self._part(self._body("body", body))
-        return dynamic_mesh.rest_shape(self._model, self.frames.state(frame).rest)[part]
+        return rest_shape(self._model, self.frames.state(frame))[part]
 
     def coasting_positions(self, body: Body, seconds: float) -> np.ndarray:
         """Positions of a body extrapolated from the last frame by its velocities, (n, 3) float32 [m]."""
@@ -662,9 +677,7 @@ class Simulation:
     def _place(self, state: State) -> None:
         self._state = state
         self._take_past()
-        self._model.contact.reset(state.is_apart)
-        rest = dynamic_mesh.begin(self._model, state, Targets.of(state))
-        if rest is not None:
-            rest.reach(1.0)
-        plasticity.begin(self._model, state)  # cloth tears before a frame begins, by the rest lengths of the last
+        self._model.contact.reset(bool(state.memory["obstacles"]["is_apart"]))
+        for part in self._model.parts:
+            part.place(self._model, state)
         self._targets = Targets.of(state)

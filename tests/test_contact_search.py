@@ -11,6 +11,7 @@ import pytest
 
 from helpers.batches import find
 from helpers.crossings import _point_triangle, distances, unique_edges
+from helpers.inside import model_of
 from helpers.meshes import box, grid, icosphere, turned
 from helpers.search import World
 from pbd_addon import PRESETS, Body, Collider, Material, Simulation
@@ -400,7 +401,7 @@ def test_what_moves_along_makes_no_more_candidates():
         for frame in range(1, 4):
             simulation.move_collider(ball, vertices + np.array([0.0, 0.0, speed * frame / 24.0]))
             simulation.step(1.0 / 24.0)
-        count.append(simulation._model.contact.candidate_list.rows.size)
+        count.append(model_of(simulation).contact.candidate_list.rows.size)
     assert count[1] == pytest.approx(count[0], rel=0.1) and count[0] > 20
 
 

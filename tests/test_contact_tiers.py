@@ -10,6 +10,7 @@ import pytest
 
 from helpers.batches import find
 from helpers.crossings import count_between, crossing_pairs, distances
+from helpers.inside import model_of
 from helpers.meshes import grid, obstacle, turned
 from pbd_addon import Body, Collider, Material, Plane, Simulation, SolverSettings
 from pbd_addon.kernels import EDGES, FACE, POINTS
@@ -124,7 +125,7 @@ def test_settings_change_the_tier_from_the_next_step():
         simulation.positions(bodies[1])[:] = simulation.positions(bodies[0]) + np.array([0.0, 0.0, 1.1 * DISTANCE])
         simulation.velocities(bodies[1])[:] = simulation.velocities(bodies[0])
         simulation.step(DT)
-        assert set(simulation._model.contact.candidate_list.rows.kind.tolist()) == expected
+        assert set(model_of(simulation).contact.candidate_list.rows.kind.tolist()) == expected
     assert not any(kind.name == "contact" for kind in simulation.constraints)
 
 

@@ -55,17 +55,16 @@ def meet(kind: str, cuts: int, speed: float, thickness: float, mover: str) -> No
     assert touched > 0
 
 
-@pytest.mark.parametrize(("mover", "thickness"), [("cloth", 0.001), ("collider", 0.001), ("collider", 0.005)])
-@pytest.mark.parametrize("speed", [1.0, 20.0])
+@pytest.mark.parametrize(
+    ("speed", "mover", "thickness"), [(1.0, "collider", 0.001), (20.0, "cloth", 0.001), (20.0, "collider", 0.005)]
+)
 @pytest.mark.parametrize("kind", ["box", "fine box", "spike", "open sheet"])
 def test_coarse_cloth_is_not_gone_through(kind, speed, thickness, mover):
     """Edges of 62 mm, so that corners and spikes come between the vertices."""
     meet(kind, COARSE, speed, thickness, mover)
 
 
-@pytest.mark.parametrize(
-    ("speed", "mover", "thickness"), [(20.0, "cloth", 0.005), (20.0, "collider", 0.001), (1.0, "collider", 0.001)]
-)
+@pytest.mark.parametrize(("speed", "mover", "thickness"), [(20.0, "cloth", 0.005), (20.0, "collider", 0.001)])
 @pytest.mark.parametrize("kind", ["box", "fine box", "spike", "open sheet"])
 def test_fine_cloth_is_not_gone_through(kind, speed, thickness, mover):
     """Edges of 12.5 mm, of which 20 m/s are three in a substep of 1/480 s."""

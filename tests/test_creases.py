@@ -43,15 +43,9 @@ def folds(body: Body, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("kernels", available())
-@pytest.mark.parametrize("degrees", [70.0, -120.0])
 @pytest.mark.parametrize(
-    ("preset", "model", "kind"),
-    [
-        ("Cotton", "AUTO", "dihedral bend"),
-        ("Cotton", "ISOMETRIC", "dihedral bend"),
-        ("Paper", "AUTO", "plate bend"),
-        ("Paper", "ISOMETRIC", "plate bend"),
-    ],
+    ("preset", "model", "kind", "degrees"),
+    [("Cotton", "AUTO", "dihedral bend", -120.0), ("Paper", "ISOMETRIC", "plate bend", 70.0)],
 )
 @pytest.mark.newest
 def test_a_flat_sheet_folds_to_its_crease(preset, model, kind, degrees, kernels):
@@ -83,12 +77,9 @@ def balance(body: Body, cells: int, cell: float) -> float:
     ("preset", "cells", "cell", "at", "pinned", "degrees", "factor", "error"),
     [
         ("Cotton", 4, 0.02, 3, 3, -60.0, 3.0, 1.0),
-        ("Cotton", 4, 0.02, 3, 3, -60.0, 1.0, 1.0),
         ("Cotton", 4, 0.02, 3, 3, -60.0, 0.1, 1.0),
         ("Denim", 4, 0.02, 3, 3, 0.0, 0.99, 1.0),
-        ("Paper", 8, 0.01, 3, 2, 0.0, 0.3, 1.0),
         ("Paper", 8, 0.01, 3, 2, -60.0, 0.1, 1.0),
-        ("Leather", 5, 0.01, 3, 2, -60.0, 1.0, 1.0),
         ("Leather", 5, 0.01, 3, 2, -60.0, 10.0, 1.0),
     ],
 )

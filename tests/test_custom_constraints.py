@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.guide_code import PHYSICS, area, own_kind, own_kind_run
+from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 
@@ -178,11 +179,11 @@ def test_it_survives_other_materials_settings_and_colliders():
     for act in acts:
         act()
         assert sum(one is kind for one in simulation.constraints) == 1
-        assert simulation.constraints.index(kind) < simulation.constraints.index(simulation._model.contact)
+        assert simulation.constraints.index(kind) < simulation.constraints.index(model_of(simulation).contact)
         report = simulation.step(1 / 24)
         assert report.times["custom"] > 0.0
         assert np.abs(kind.multipliers).max() > 0.0
-    np.testing.assert_array_equal(kind.weights[0], simulation._model.w[kind.particles[0]])
+    np.testing.assert_array_equal(kind.weights[0], model_of(simulation).w[kind.particles[0]])
 
 
 def good(p, rows):

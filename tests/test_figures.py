@@ -1,7 +1,7 @@
 """The papers' figures in small: what docs/figures.md says of each holds. Larger forms: `make figures`.
 
-Elsewhere: Müller et al. 2007, Fig. 1 in test_contact_gears.py; Fig. 3 in test_stretch_bend.py; Fig. 9 in
-test_contact_barrel.py. What stiffness depends on at rest: test_stiffness_iterations.py.
+Elsewhere: Müller et al. 2007, Fig. 1 and 9 in blender/test_samples.py; Fig. 3 in test_stretch_bend.py. What stiffness
+depends on at rest: test_stiffness_iterations.py.
 """
 
 from __future__ import annotations

@@ -9,12 +9,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from helpers.inside import state_of
+
 pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from helpers.meshes import grid, icosphere, jittered_sheet
 from pbd_addon import Body, Material, Plane, Simulation, Wind
 from pbd_addon.kernels import load
 from pbd_addon.kernels.protocol.frames import Call
+from pbd_addon.kernels.protocol.projections import Tethered
+from pbd_addon.model.model import State
 from pbd_addon.stepping import fused
 
 DT = 1 / 24
@@ -104,12 +108,17 @@ def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
     for frame in range(frames):
         move(frame)
         report = simulation.step(DT)
-        state = simulation._state
+        state = state_of(simulation)
         kinds = [np.array(kind.multipliers) for kind in simulation.constraints]
         forces = [kind.forces() for kind in simulation.constraints]
         told = [np.array([report.strain_max, *report.residuals.values()])]
-        found.append([state.x, state.v, state.strain, state.air, *kinds, *forces, *told])
+        found.append([state.x, state.v, *remembered(state), *kinds, *forces, *told])
     return found
+
+
+def remembered(state: State) -> list[np.ndarray]:
+    """What the state remembers of the past, but for surfaces."""
+    return [array for own in state.memory.values() for array in own.values() if isinstance(array, np.ndarray)]
 
 
 @pytest.fixture
@@ -150,7 +159,7 @@ def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
     """What is large yields after a few substeps, so that a window answers; the past goes on."""
     found = run(SCENES[name], 6)
     count.clear()
-    monkeypatch.setattr(fused, "COST", 1.0)
+    monkeypatch.setattr(fused, "SUBSTEP_COST", 1.0)
     assert_same(found, run(SCENES[name], 6))
     assert set(count) == {1}
     simulation, _ = SCENES[name]()
@@ -214,7 +223,7 @@ def test_a_kernel_takes_no_other_arrays():
         with pytest.raises(TypeError, match="put takes"):
             encode(Call("put", 0, wrong))
     with pytest.raises(TypeError, match="project_tether takes"):
-        encode(Call("project_tether", 1, (places[::2], *[places] * 8)))
+        encode(Call("project_tether", 1, (Tethered(places[::2], *[places] * 5), *[places] * 3)))
     assert encode(Call("volume_gradients", 1, (values,))) is None
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
+from pbd_addon.parts.grabs import Grabs
 
 NO_GRAVITY = (0.0, 0.0, 0.0)
 
@@ -102,7 +104,7 @@ def test_two_hands_and_one_lets_go():
     steps(simulation, 60)
     x = simulation.positions(body)
     assert x[120, 2] == pytest.approx(0.5, abs=0.02)
-    assert simulation._model.grabs.grabs == [right]
+    assert model_of(simulation).part(Grabs).grabs.grabs == [right]
 
 
 @pytest.mark.newest
@@ -142,7 +144,7 @@ def test_a_snapshot_is_gone_back_to():
     assert simulation.frames.last == 3
     assert np.array_equal(simulation.positions(body), places)
     assert np.allclose(simulation.cached_positions(body, 3), places, atol=1e-6)
-    assert simulation._model.grabs.grabs == []
+    assert model_of(simulation).part(Grabs) is None
 
 
 @pytest.mark.parametrize(

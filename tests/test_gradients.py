@@ -9,6 +9,7 @@ import pytest
 
 from helpers.batches import NOTHING, SINGLE, find, jacobian, single
 from helpers.guide_code import area
+from helpers.inside import model_of, state_of
 from helpers.meshes import fold, grid, icosphere
 from pbd_addon import Body, Material, Plane, Rail, Simulation
 from pbd_addon.constraints import Constraints
@@ -142,7 +143,7 @@ def test_projection_is_the_step_of_the_paper(kind, seed, h):
     (Macklin et al. 2016, eq. 17 and 18), from lambda = 0 and again from the lambda that this left."""
     simulation, x = single(kind, seed)
     constraints = find(simulation, kind)
-    w = simulation._model.w
+    w = model_of(simulation).w
     constraints.begin_substep(h, 1.0)
     p = x.T.copy()
     compliance = getattr(constraints, "compliance", np.zeros(len(constraints.values(x))))
@@ -187,9 +188,16 @@ def test_a_lone_contact_is_the_step_of_the_paper(seed):
     """
     simulation, before, x = crossed_edges(seed)
     contact = find(simulation, "contact")
-    model = simulation._model
-    state = simulation._state
-    finish(contact.begin_frame(numpy_kernels, before.T.copy(), state.prediction_error, state.penetrated))
+    model = model_of(simulation)
+    state = state_of(simulation)
+    finish(
+        contact.begin_frame(
+            numpy_kernels,
+            before.T.copy(),
+            state.memory["obstacles"]["prediction_error"],
+            state.memory["obstacles"]["penetrated"],
+        )
+    )
     contact.begin_substep(1 / 10, 1.0)
     p = x.T.copy()
     contact.project(numpy_kernels, p, before.T.copy())

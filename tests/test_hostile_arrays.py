@@ -171,6 +171,23 @@ def test_restore_takes_states_of_this_simulation_only():
     assert simulation.frames.last == 0
 
 
+def test_frames_are_taken_up_from_what_holds_frames_only():
+    simulation = Simulation([body()], kernels="numpy")
+    simulation.step(1 / 24)
+    frames = simulation.frames
+    for store, last, sentence in (
+        ({}, 1, "store must be what holds frames, with the functions holds, positions and state, not {}"),
+        (None, 1, "store must be what holds frames"),
+        (frames, -1, "last must be at least 0"),
+        (frames, 0.5, "last must be a whole number, not 0.5"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            simulation.take_up(store, 0, last)
+    assert simulation.frames is frames
+    simulation.take_up(frames, 0, 1)
+    assert simulation.frames.last == 1
+
+
 def test_frames_that_are_too_long():
     """A frame of ten seconds is stepped; of more than that, the sentence says how many."""
     simulation = Simulation([body(pins=[0])], kernels="numpy", substeps=1)

@@ -58,11 +58,13 @@ def test_temporary_arrays_do_not_come_from_the_system_each_time():
 import resource
 import numpy as np
 from pbd_addon.kernels import load
+from pbd_addon.kernels.protocol.air import Sails
 push = load("numpy").push_by_air
 random = np.random.default_rng(0)
 x, triangles, ones = random.random((3, 10000)), random.integers(0, 10000, (3, 20000)), np.ones(20000)
 still = np.zeros((3, 10000))
-given = still.copy(), still, x, np.ones((3, 1)), np.ones(1), triangles, ones, ones, ones, np.ones(10000), 0.001
+sails = Sails(np.ones(1), triangles, ones, ones, ones, np.ones(10000))
+given = still.copy(), still, x, np.ones((3, 1)), sails, 0.001
 push(*given)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(10):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.batches import angular_momentum, jacobian, momentum
+from helpers.inside import model_of, set_model
 from helpers.meshes import grid, icosphere, jittered_sheet, skirt, uneven_sheet
 from pbd_addon import Body, Collider, Material, Simulation, SolverSettings
 from pbd_addon.constraints.coarsening import find_levels
@@ -32,9 +33,9 @@ def levels_of(simulation: Simulation) -> LevelConstraints | None:
 
 
 def without_levels(simulation: Simulation) -> Simulation:
-    model, levels = simulation._model, levels_of(simulation)
+    model, levels = model_of(simulation), levels_of(simulation)
     constraints, sequence = (tuple(c for c in each if c is not levels) for each in (model.constraints, model.sequence))
-    simulation._model = dataclasses.replace(model, constraints=constraints, sequence=sequence)
+    set_model(simulation, dataclasses.replace(model, constraints=constraints, sequence=sequence))
     assert levels_of(simulation) is None
     return simulation
 

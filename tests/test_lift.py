@@ -9,7 +9,7 @@ import pytest
 
 from helpers.meshes import icosphere
 from pbd_addon import Body, Material, Simulation
-from pbd_addon.bodies.settings import AIR_DENSITY, ATMOSPHERE
+from pbd_addon.bodies.fields import AIR_DENSITY, ATMOSPHERE
 
 G = 9.81
 HELIUM = 0.17
@@ -182,7 +182,7 @@ def test_it_goes_on_from_any_frame_with_the_same_bits_also_across_the_burst(kern
     for _ in range(16):
         one.step(1 / 24)
         states.append(one.frames.state(one.frames.last))
-    burst = [bool(state.inside[1].any()) for state in states]
+    burst = [bool(state.memory["gas"]["inside"][1].any()) for state in states]
     assert not burst[1] and burst[-3]
     at = burst.index(True)
     for begin in (at - 2, at, at + 1):

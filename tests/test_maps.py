@@ -135,6 +135,7 @@ def test_given_masses_are_not_changed_by_a_density_map():
     assert np.array_equal(*(run([one], 3).positions(one) for one in (body, light)))
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("obstacle", ["plane", "collider"])
 def test_only_the_rough_part_holds_on_a_slope(obstacle):
     """Two flat pieces of one body on a slope of 20 degrees; one has the friction of the map at 1, one at 0."""

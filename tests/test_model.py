@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.model.model import Model
@@ -34,21 +35,21 @@ def arrays(model: Model) -> dict[str, bytes]:
 def test_a_run_changes_nothing_in_the_model():
     simulation, cloth, _ = scene()
     hand = simulation.grab(cloth, [80, 81])
-    model, before = simulation._model, arrays(simulation._model)
+    model, before = model_of(simulation), arrays(model_of(simulation))
     assert len(before) > 12
     for _ in range(4):
         simulation.set_pin_targets(cloth, simulation.positions(cloth)[cloth.pin_ids] + [0.01, 0.0, 0.0])
         simulation.step(DT)
     simulation.truncate(2)
     simulation.step(DT)
-    assert simulation._model is model
+    assert model_of(simulation) is model
     assert arrays(model) == before
     hand.release()
-    assert simulation._model is not model
+    assert model_of(simulation) is not model
 
 
 def test_nothing_can_be_assigned():
-    model = scene()[0]._model
+    model = model_of(scene()[0])
     for field in dataclasses.fields(model):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(model, field.name, None)
@@ -60,12 +61,12 @@ def test_what_is_set_makes_another_model():
         lambda: simulation.set_material(cloth, Material.preset("Silk")),
         lambda: simulation.set_maps(cloth, {"density": np.full(len(cloth.vertices), 2.0)}),
         lambda: simulation.set_settings(dataclasses.replace(simulation.settings, iterations=2)),
-        lambda: simulation.set_colliders([*simulation._model.colliders[:0], *simulation._model.planes]),
+        lambda: simulation.set_colliders([*model_of(simulation).colliders[:0], *model_of(simulation).planes]),
         lambda: simulation.keep_apart(cloth, [1], balloon, [1], 0.1),
     ):
-        model, before = simulation._model, arrays(simulation._model)
+        model, before = model_of(simulation), arrays(model_of(simulation))
         change()
-        assert simulation._model is not model
+        assert model_of(simulation) is not model
         assert arrays(model) == before
 
 

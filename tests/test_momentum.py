@@ -10,6 +10,7 @@ from helpers.guide_code import area
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
 from pbd_addon.kernels import numpy as numpy_kernels
+from pbd_addon.kernels.protocol.motion import Islands
 
 INNER = ("isometric bend", "dihedral bend", "shear", "stretch", "volume", "pairs", "area", "rigid")
 NOTHING = {"stretch": 0.0, "compression": 0.0, "shear": 0.0, "bend": 0.0, "drag": 0.0, "damping": 0.0}
@@ -138,10 +139,10 @@ def test_rigid_velocities_of_a_rigid_motion_are_itself():
     for points in (rng.normal(size=(3, 9)), np.outer([1.0, 2.0, -1.0], np.arange(4.0)), np.ones((3, 1))):
         x = points + np.array([[100.0], [0.0], [-5.0]])
         v = np.cross([0.4, -1.0, 2.0], (x - x[:, :1]).T).T + np.array([[1.0], [2.0], [3.0]])
-        masses, islands = rng.uniform(0.1, 2.0, x.shape[1]), np.zeros(x.shape[1], int)
+        masses, of = rng.uniform(0.1, 2.0, x.shape[1]), np.zeros(x.shape[1], int)
         found = rng.normal(size=v.shape)
-        center, velocity, spin = numpy_kernels.island_motion(x, v, masses, islands, np.array([masses.sum()]))
-        numpy_kernels.approach(found, x, islands, center, velocity, spin, np.ones(1))
+        motion = numpy_kernels.island_motion(x, v, Islands(masses, of, np.array([masses.sum()])))
+        numpy_kernels.approach(found, x, of, motion, np.ones(1))
         np.testing.assert_allclose(found, v, rtol=0.0, atol=1e-9)
 
 

@@ -8,6 +8,7 @@ import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +26,13 @@ from pbd_addon.constraints.rigid_contacts import NO_PLANES
 from pbd_addon.contact.bvh import median_split_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, Kernels, load
 from pbd_addon.kernels.numba.chains import BLOCK
-from pbd_addon.kernels.numba.compile import with_long_integers
+from pbd_addon.kernels.numba.compile import for_python
+from pbd_addon.kernels.protocol.air import Sails
+from pbd_addon.kernels.protocol.chains import Along, Links
 from pbd_addon.kernels.protocol.contact import Bounds, Primitives
+from pbd_addon.kernels.protocol.inflation import Balance, Carried, Skin, SkinRows, Volumes
+from pbd_addon.kernels.protocol.motion import Islands
+from pbd_addon.kernels.protocol.projections import Attached, Colored, FlatHinges, Hinges, Springs, Tethered
 
 ROOT = Path(__file__).resolve().parent.parent
 NUMPY, NUMBA = load("numpy"), load("numba")
@@ -45,6 +51,21 @@ class Rows(NamedTuple):
     indices: np.ndarray
 
 
+def laid(argument: object, module: Kernels) -> object:
+    """An argument as a backend's kernels take it; what is in a record too."""
+    if isinstance(argument, Rows):
+        return np.array(argument.indices, module.INDEX, order=module.ORDER)
+    if isinstance(argument, tuple):
+        parts = [laid(part, module) for part in argument]
+        return type(argument)(*parts) if hasattr(argument, "_fields") else tuple(parts)
+    return np.array(argument, order="K") if isinstance(argument, np.ndarray) else argument
+
+
+def spread(arguments: Sequence[object]) -> list[object]:
+    """Arguments, with what is in records instead of these."""
+    return [part for one in arguments for part in (spread(one) if isinstance(one, tuple) else [one])]
+
+
 def compare(name: str, *arguments: object, w: np.ndarray | None = None) -> None:
     """Call both kernels on copies, and compare what they return and what they write into their arguments.
 
@@ -55,19 +76,17 @@ def compare(name: str, *arguments: object, w: np.ndarray | None = None) -> None:
     """
     results, given = [], []
     for module in (NUMPY, NUMBA):
-        own = [np.array(a, order="K") if isinstance(a, np.ndarray) else a for a in arguments]
-        taken = [np.array(a.indices, module.INDEX, order=module.ORDER) if isinstance(a, Rows) else a for a in own]
-        if w is not None:
-            taken[0] = module.pack(own[0], w)
+        own = [laid(argument, module) for argument in arguments]
+        taken = [module.pack(own[0], w), *own[1:]] if w is not None else own
         with np.errstate(all="ignore"):
             results.append(getattr(module, name)(*taken))
         if w is not None:
             module.unpack(taken[0], own[0])
-        given.append(own)
+        given.append(spread(own))
     returned = [result if isinstance(result, tuple) else (result,) for result in results]
     pairs = [*zip(*given), *zip(*returned)]
     changed = 0
-    for (expected, found), before in zip(pairs, [*arguments, *[None] * len(returned[0])]):
+    for (expected, found), before in zip(pairs, [*spread(arguments), *[None] * len(returned[0])]):
         if isinstance(expected, np.ndarray):
             assert found.shape == expected.shape
             largest = np.abs(expected[np.isfinite(expected)]).max(initial=1e-300)
@@ -90,10 +109,9 @@ class Case:
         self.w = self.random.uniform(50.0, 500.0, self.n)
         self.w[:: self.n // 3] = 0.0
 
-    def rows(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Indices (k, m) sorted by color, where the colors begin, and layouts of the wide ones."""
-        rows = laid_out(sort_rows(indices, np.zeros(len(indices), int), self.w), NUMPY)
-        return rows.indices, rows.starts, rows.layouts
+    def rows(self, indices: np.ndarray) -> Colored:
+        """Rows (m, k) sorted by color, as NumPy takes them."""
+        return laid_out(sort_rows(indices, np.zeros(len(indices), int), self.w), NUMPY).colored()
 
     def some(self, *shape: int, low: float = 0.1, high: float = 1.0) -> np.ndarray:
         return self.random.uniform(low, high, shape)
@@ -136,11 +154,12 @@ def test_distance(damped, sides):
     compare("strains", case.p, Rows(indices), lengths)
     multipliers = case.some(m, low=-1e-5, high=1e-5)
     for kept in (multipliers, multipliers[:0]):
-        compare(
-            "project_distance", case.p, case.x, Rows(indices), starts, layouts, case.w[indices], lengths,
-            case.some(sides, m, low=0.0, high=300.0), -case.some(sides, m, low=1e-3, high=1e-2),
-            case.some(m if damped else 0), kept, 1 + sides, w=case.w,
+        springs = Springs(
+            case.w[indices], lengths, case.some(sides, m, low=0.0, high=300.0),
+            -case.some(sides, m, low=1e-3, high=1e-2), case.some(m if damped else 0),
         )  # fmt: skip
+        rows = Colored(Rows(indices), starts, layouts)
+        compare("project_distance", case.p, case.x, rows, springs, kept, 1 + sides, w=case.w)
 
 
 @pytest.mark.parametrize("damped", [False, True])
@@ -170,12 +189,14 @@ def test_chains(damped, sides, closed, passes):
         joints = np.setdiff1d(np.arange(q), family.links)
         rest_lengths = case.some(q)
         rest_lengths[family.links] = lengths[family.rows]
+        along = Along(Rows(family.vertices), family.levels, family.rings, joints, np.zeros((0, 2), int))
         for fresh in (False, True):
-            compare(
-                "project_chains", case.p, case.x, Rows(family.vertices), family.levels, family.rings, joints,
-                np.zeros((0, 2), int), case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
-                case.some(q if damped else 0), case.some(q, low=-1e-5, high=1e-5), passes, fresh, w=case.w,
+            links = Links(
+                case.w[family.vertices], rest_lengths, case.some(sides, q, low=1.0, high=300.0),
+                case.some(q if damped else 0),
             )  # fmt: skip
+            multipliers = case.some(q, low=-1e-5, high=1e-5)
+            compare("project_chains", case.p, case.x, along, links, multipliers, passes, fresh, w=case.w)
 
 
 def test_put():
@@ -225,11 +246,12 @@ def test_dihedral(damped):
     case = Case()
     indices, starts, layouts = case.rows(case.mesh.hinges)
     m = indices.shape[1]
-    compare(
-        "project_dihedral", case.p, case.x, Rows(indices), starts, layouts, case.w[indices],
-        case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4), case.some(m if damped else 0), case.some(m),
-        case.some(m, low=-1e-6, high=1e-6),
+    hinges = Hinges(
+        case.w[indices], case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4),
+        case.some(m if damped else 0), case.some(m),
     )  # fmt: skip
+    rows = Colored(Rows(indices), starts, layouts)
+    compare("project_dihedral", case.p, case.x, rows, hinges, case.some(m, low=-1e-6, high=1e-6))
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -243,11 +265,13 @@ def test_isometric(damped, fresh):
     stencils -= stencils.mean(axis=0)
     multipliers = case.some(3, m, low=-1e-6, high=1e-6)
     for kept in (multipliers, multipliers[:, :0]) if fresh else (multipliers,):
-        compare(
-            "project_isometric", case.p, case.x, Rows(indices), starts, layouts, stencils, case.w[indices] * stencils,
-            case.some(m, low=0.0, high=1e6), -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
-            kept, fresh, w=case.w,
+        hinges = FlatHinges(
+            stencils, case.w[indices] * stencils, case.some(m, low=0.0, high=1e6),
+            -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
         )  # fmt: skip
+        compare(
+            "project_isometric", case.p, case.x, Colored(Rows(indices), starts, layouts), hinges, kept, fresh, w=case.w
+        )
 
 
 def test_volume():
@@ -274,29 +298,27 @@ def test_inflation(sides, carries):
     gradients, w = p * random.uniform(0.01, 0.02, p.shape), random.uniform(50.0, 500.0, 3 * count)
     multipliers, lengths = random.uniform(-1e-5, 1e-5, m), random.uniform(0.05, 0.2, m)
     carried, pull = random.uniform(-1e-5, 1e-5, m), random.uniform(-1e-5, 1e-5, p.shape)
-    arguments = (
-        p, gradients, Rows(indices), lengths, random.uniform(1.0, 300.0, (sides, m)), multipliers,
-        carried if carries else carried[:0], pull if carries else np.zeros((3, 0)), w, pieces, row_pieces,
-        np.array([True, False, True]),
-    )  # fmt: skip
+    edges = SkinRows(Rows(indices), lengths, random.uniform(1.0, 300.0, (sides, m)), row_pieces)
+    if not carries:
+        carried, pull = carried[:0], np.zeros((3, 0))
+    skin = Skin(w, pieces, np.array([True, False, True]))
+    arguments = p, gradients, edges, multipliers, carried, pull, skin
     compare("tension_pattern", *arguments)
-    pattern, force, sums = NUMPY.tension_pattern(p, gradients, indices, *map(np.copy, arguments[3:]))
+    pattern, force, sums = NUMPY.tension_pattern(*(laid(argument, NUMPY) for argument in arguments))
     assert (pattern > 0.0).any()
     assert (sums[:4, 0] != 0.0).all()
     compare("edge_forces", p, Rows(indices), multipliers)
     size, push = random.uniform(-1.0, 1.0, (2, 3))
-    compare("inflate", p, gradients, w, pieces, row_pieces, pattern, force, arguments[7], size, push, multipliers)
+    compare("inflate", p, gradients, skin, pattern, force, pull, size, push, row_pieces, multipliers)
     kept, share, own, most = random.uniform(size=3), *random.uniform(size=(2, m)), random.uniform(0.0, 1e-5, m)
     softness = random.uniform(0.0, 1e-3, (sides, m))
-    compare(
-        "carried_tensions", p, Rows(indices), lengths, softness, random.uniform(-2.0, 5.0, m), kept, share, own, most,
-        row_pieces, 2e-3,
-    )  # fmt: skip
+    before = Carried(random.uniform(-2.0, 5.0, m), kept, share, own, most)
+    compare("carried_tensions", p, edges._replace(alpha=softness), before, 2e-3)
     some = random.uniform(-1.0, 1.0, (6, 8))
     works, fixed = np.repeat([True, True, True, False], 2), np.tile([False, True], 4)
-    compare("balance", *some, works, fixed)
+    compare("balance", Balance(*some, works, fixed))
     relaxed = random.uniform(0.5, 1.0, 3), works[4:7], fixed[:3]
-    compare("project_volume", p, gradients, w, pieces, *random.uniform(0.0, 1.0, (2, 3)), *relaxed)
+    compare("project_volume", p, gradients, w, pieces, Volumes(*random.uniform(0.0, 1.0, (2, 3)), *relaxed))
     stiffness = random.uniform(0.0, 1e6, m) * (row_pieces > 0)
     compare("carried_shares", w, Rows(indices), stiffness, random.uniform(size=m) > 0.5, 2e-3, 0.8, 0.2, 0.5)
 
@@ -310,11 +332,11 @@ def test_motion_of_islands(count):
         islands[5:40:2], islands[50] = 1, 2
         case.x[:, islands == 1] = np.outer([1.0, 2.0, -1.0], np.arange(18.0)) + 0.3
     masses, v = case.some(case.n), case.random.standard_normal((3, case.n))
-    mass = np.bincount(islands, masses)
-    compare("island_motion", case.x, v, masses, islands, mass)
-    motion = NUMPY.island_motion(case.x, v, masses, islands, mass)
-    compare("approach", v, case.x, islands, *motion, case.some(count))
-    compare("add_rigid", v, case.x, islands, *motion)
+    whole = Islands(masses, islands, np.bincount(islands, masses))
+    compare("island_motion", case.x, v, whole)
+    motion = NUMPY.island_motion(case.x, v, whole)
+    compare("approach", v, case.x, islands, motion, case.some(count))
+    compare("add_rigid", v, case.x, islands, motion)
 
 
 def test_steps():
@@ -340,7 +362,8 @@ def test_air_and_gas(everywhere, h):
     t, v = triangles.shape[1], case.random.standard_normal((3, case.n))
     air = 5.0 * case.random.standard_normal((3, 1 if everywhere else case.n))
     for open_to in (np.ones(1), case.some(t)):
-        compare("push_by_air", v, 1.1 * v, case.x, air, open_to, triangles, *case.some(3, t), case.w, h)
+        sails = Sails(open_to, triangles, *case.some(3, t), case.w)
+        compare("push_by_air", v, 1.1 * v, case.x, air, sails, h)
     compare("push_by_gas", v, case.x, case.some(case.n), triangles, case.some(t), case.w, h)
     waves = case.random.standard_normal((2, 3, 24))
     compare("gusts", case.x, 9.0 * waves[0], waves[1], case.some(24))
@@ -349,10 +372,9 @@ def test_air_and_gas(everywhere, h):
 def test_attachment():
     case = Case()
     indices = case.random.permutation(case.n)[:30]
-    compare(
-        "project_attachment", case.p, indices, case.x.take(indices, axis=1), case.some(30, low=50.0, high=500.0),
-        case.some(30, low=0.0, high=300.0), case.some(30), case.some(3, 30, low=-1e-5, high=1e-5),
-    )  # fmt: skip
+    weights, alpha = case.some(30, low=50.0, high=500.0), case.some(30, low=0.0, high=300.0)
+    pins = Attached(indices, case.x.take(indices, axis=1), weights, alpha, case.some(30))
+    compare("project_attachment", case.p, pins, case.some(3, 30, low=-1e-5, high=1e-5))
 
 
 def test_tether():
@@ -364,10 +386,11 @@ def test_tether():
     lengths = distance * case.some(len(particles), low=0.8, high=1.0)
     body = case.random.integers(3, size=len(particles))
     for slack in (np.array([[0.1, 0.02, np.inf], [0.0, 0.04, 0.1]]), np.array([[0.1], [0.05]])):
-        compare(
-            "project_tether", case.p, Rows(particles), Rows(ends), np.array([0, len(free), 2 * len(free)]),
-            case.w[particles], lengths, Rows(body % slack.shape[1]), slack, 0.01, case.some(len(particles)), w=case.w,
+        tethers = Tethered(
+            Rows(particles), Rows(ends), np.array([0, len(free), 2 * len(free)]), case.w[particles], lengths,
+            Rows(body % slack.shape[1]),
         )  # fmt: skip
+        compare("project_tether", case.p, tethers, slack, 0.01, case.some(len(particles)), w=case.w)
 
 
 def test_project_upper_bound():
@@ -892,21 +915,9 @@ def test_nothing_to_do_is_no_trouble():
     p, none, ids = np.ones((3, 5)), np.zeros((4, 0)), np.zeros((4, 0), int)
     NUMBA.project_contacts(p, ids, none, none[:3], none, *[np.zeros(0)] * 2, np.ones(1), 3, np.zeros(0), *NO_PLANES)
     NUMBA.apply_contact_friction(p, p, ids, none, none[:3], none, *[np.zeros(0)] * 3, 2, none[:3].copy())
-    NUMBA.project_chains(
-        NUMBA.pack(p, np.ones(5)),
-        p,
-        np.arange(1, dtype=np.int32),
-        0,
-        ids[:2],
-        ids[0],
-        ids[:2].T,
-        np.zeros(1),
-        np.zeros(0),
-        none[:2],
-        *[np.zeros(0)] * 2,
-        1,
-        False,
-    )
+    along = Along(np.arange(1, dtype=np.int32), 0, ids[:2], ids[0], ids[:2].T)
+    links = Links(np.zeros(1), np.zeros(0), none[:2], np.zeros(0))
+    NUMBA.project_chains(NUMBA.pack(p, np.ones(5)), p, along, links, np.zeros(0), 1, False)
     np.testing.assert_array_equal(p, 1.0)
     assert (
         NUMBA.heights(p, ids, none[:3]).shape == NUMBA.closest_points(p, ids, np.zeros(0, np.int8))[0].shape == (4, 0)
@@ -937,7 +948,7 @@ def test_short_integers_are_made_long():
     with pytest.raises(TypeError):
         NUMBA.heights(contact.p, short, contact.normals)
     np.testing.assert_array_equal(
-        with_long_integers(NUMBA.heights)(contact.p, short, contact.normals),
+        for_python(NUMBA.heights, few_bits=True)(contact.p, short, contact.normals),
         NUMBA.heights(contact.p, contact.particles, contact.normals),
     )
 

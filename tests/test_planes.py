@@ -60,6 +60,7 @@ def test_friction_holds_up_to_its_angle(own, plane):
     assert incline(critical + 0.02, own, plane)[0] > 0.01
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("mu", [0.0, 0.3, 0.8])
 def test_sliding_accelerates_by_what_friction_leaves(mu):
     """a = g (sin - mu cos) on an incline that is steeper than the friction angle."""
@@ -70,6 +71,7 @@ def test_sliding_accelerates_by_what_friction_leaves(mu):
     assert way == pytest.approx(0.5 * acceleration, rel=0.003)  # t (t + h) / 2 at h = 1/480 s
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("mu", [0.2, 0.5, 1.0])
 @pytest.mark.parametrize("substeps", [5, 20])
 def test_sliding_ends_after_its_distance(mu, substeps):

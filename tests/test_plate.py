@@ -72,10 +72,7 @@ def hang(preset: str, length: float, segments: int, mesh: str, **settings) -> fl
         ("Paper", 0.1, 10, "quads", "ISOMETRIC"),
         ("Paper", 0.1, 20, "irregular", "DIHEDRAL"),
         ("Leather", 0.05, 20, "quads", "DIHEDRAL"),
-        ("Leather", 0.05, 10, "alternate", "ISOMETRIC"),
-        ("Denim", 0.03, 10, "right", "ISOMETRIC"),
         ("Denim", 0.03, 10, "irregular", "ISOMETRIC"),
-        ("Cotton", 0.03, 10, "left", "DIHEDRAL"),
         ("Cotton", 0.03, 10, "crossed", "ISOMETRIC"),
     ],
 )
@@ -199,6 +196,7 @@ def test_what_is_folded_at_rest_may_be_only_a_fraction_as_large(monkeypatch):
         assert plates_of(Simulation(bodies, kernels="numpy")).stiff.tolist() == is_plate
 
 
+@pytest.mark.newest
 def test_a_fine_ball_of_cotton_keeps_hinges():
     """Of 10,242 vertices, 0.3 m across; one of 2562 and 0.1 m, which is as stiff, is a plate."""
     for subdivisions, radius, is_plate in ((5, 0.15, False), (4, 0.05, True)):
@@ -224,6 +222,7 @@ def test_a_free_plate_keeps_its_momenta_and_gains_no_energy(kind, order, request
     assert order == 2 or losses[1] < losses[0] / 2.0
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("kind", SHAPES)
 def test_a_dented_plate_springs_back_to_its_rest_shape(kind):
     """Every dihedral angle does, also that of a fold of 90 degrees. Damping leaves rigid motion alone."""
@@ -333,7 +332,7 @@ def test_passes_and_halves_of_substeps_agree():
     simulation = Simulation([body])
     for dt in (DT, DT / 2, DT / 4, DT / 8, DT):
         simulation.step(dt)
-    assert len(plates_of(simulation).plates[0]._factors) == 3
+    assert len(plates_of(simulation).plates[0].blocks._factors) == 3
 
 
 def test_blocks_are_solved():

@@ -12,7 +12,7 @@ from pbd_addon.constraints.base import Residual, residual_of
 from pbd_addon.frames.report import MOST_STEPS, advise
 from pbd_addon.kernels import available
 from pbd_addon.model.model import REASONS
-from pbd_addon.stepping.adaptive import SHORT, factor
+from pbd_addon.stepping.adaptive import ACCEPTED_RESIDUAL, factor
 
 DT = 1 / 24
 FAST = available()[-1]
@@ -78,10 +78,10 @@ def test_the_advice_would_do(short):
     found = Residual(short, 10.0)
     advice = advise([(Kind(), found)], 20)
     odds = short / (1.0 - short) * (20 / advice.substeps) ** 2
-    assert odds / (1.0 + odds) <= SHORT + 1e-9
+    assert odds / (1.0 + odds) <= ACCEPTED_RESIDUAL + 1e-9
     assert advice.substeps - 20 * factor(Kind(), found) < 5.0
     softened = short / (1.0 - short) * advice.softer
-    assert softened / (1.0 + softened) == pytest.approx(SHORT)
+    assert softened / (1.0 + softened) == pytest.approx(ACCEPTED_RESIDUAL)
 
 
 def test_what_does_not_show_is_not_told():

@@ -58,6 +58,7 @@ def test_a_brick_tumbles_without_loss(kernels):
     assert shape_error(simulation.positions(body), BOX) < 1e-12
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("surface", ["plane", "mesh"])
 def test_a_box_slides_to_a_halt_and_rests(surface):
     """From v = 1 m/s after v² / (2 mu g); then it neither creeps nor sinks."""
@@ -95,6 +96,7 @@ def test_a_shell_that_slides_begins_to_roll():
     assert spin == pytest.approx(drift[0] / 0.15, rel=0.05)
 
 
+@pytest.mark.newest
 def test_boxes_stand_on_each_other():
     lower = Body(BOX + np.array([0.0, 0.0, 0.0525]), CUBE_QUADS, UPRIGHT)
     upper = Body(0.6 * BOX + np.array([0.02, 0.01, 0.1375]), CUBE_QUADS, UPRIGHT, name="upper")
@@ -203,6 +205,7 @@ def test_a_mesh_floor_holds_it_also_where_there_is_a_plane(beside, kernels):
     assert simulation.positions(box)[:, 2].min() > 0.0
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("seed", range(3))
 def test_a_corner_at_30_m_s_does_not_go_through_a_floor(seed):
     axis = np.random.default_rng(seed).normal(size=3)
@@ -213,6 +216,7 @@ def test_a_corner_at_30_m_s_does_not_go_through_a_floor(seed):
     assert simulation.positions(box)[:, 2].min() > 0.0
 
 
+@pytest.mark.newest
 def test_parts_of_one_mesh_stay_together():
     """As the eyes of a monkey in its head."""
     both = np.concatenate([BOX, BOX + np.array([0.0, 0.0, 0.4])]) + np.array([0.0, 0.0, 1.0])

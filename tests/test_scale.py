@@ -29,6 +29,7 @@ def test_speeds_of_small_bodies_keep_the_number_of_froude():
     assert calm_speed(0.0) == 0.0
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("size", [0.02, 1.0])
 def test_cloth_lies_on_a_box_and_on_the_floor_by_its_edges(size):
     """Of 2 cm, it hovered 4 mm above the box."""
@@ -45,6 +46,7 @@ def test_cloth_lies_on_a_box_and_on_the_floor_by_its_edges(size):
         assert height == pytest.approx(wanted, abs=0.02 * wanted)
 
 
+@pytest.mark.newest
 def test_a_collider_that_changes_its_distance_is_followed():
     vertices, quads = grid(8, 8, 0.02, 0.02)
     corners, faces = box((0.1, 0.1, 0.01))

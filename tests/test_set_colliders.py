@@ -7,6 +7,7 @@ import pytest
 
 from helpers.batches import find
 from helpers.crossings import count_between, is_inside
+from helpers.inside import state_of
 from helpers.meshes import box, grid, icosphere
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Polygons, Simulation
 
@@ -319,7 +320,7 @@ def test_a_collider_that_stays_goes_on_from_where_it_stood():
     simulation.move_collider(lift, lift.vertices + np.array([0.0, 0.0, 0.6]))
     simulation.step(DT)
     assert simulation.positions(body)[:, 2].min() > 0.6
-    np.testing.assert_array_equal(simulation._state.colliders[0], far.vertices.T)
+    np.testing.assert_array_equal(state_of(simulation).memory["obstacles"]["colliders"][0], far.vertices.T)
 
 
 @pytest.mark.newest
@@ -365,7 +366,9 @@ def test_what_was_asked_for_is_not_forgotten():
     simulation.move_collider(lift, lift.vertices + np.array([0.0, 0.0, 0.1]))
     simulation.set_colliders([floor, lift, table([9.0, 0.0, 0.0])])
     simulation.step(DT)
-    np.testing.assert_allclose(simulation._state.colliders[0], (lift.vertices + np.array([0.0, 0.0, 0.1])).T)
+    np.testing.assert_allclose(
+        state_of(simulation).memory["obstacles"]["colliders"][0], (lift.vertices + np.array([0.0, 0.0, 0.1])).T
+    )
     np.testing.assert_allclose(find(simulation, "plane").point, [0.0, 0.0, -0.9])
     np.testing.assert_allclose(simulation.positions(body)[body.pin_ids], pins)
 
@@ -415,7 +418,7 @@ def test_a_moved_collider_is_read_when_it_is_told():
     simulation.advance_to(1, lambda _: FrameInputs(colliders={wall: wanted}), DT)
     wanted += 1.0
     simulation.step(DT)
-    np.testing.assert_allclose(simulation._state.colliders[0][2], 0.01)
+    np.testing.assert_allclose(state_of(simulation).memory["obstacles"]["colliders"][0][2], 0.01)
 
 
 def test_the_cache_counts_the_places_of_colliders():

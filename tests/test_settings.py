@@ -9,7 +9,7 @@ import pytest
 
 from helpers.meshes import grid, icosphere
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation, SolverSettings
-from pbd_addon.bodies.settings import ATMOSPHERE
+from pbd_addon.bodies.fields import ATMOSPHERE
 
 DESCRIBED = [
     pytest.param(settings, field, id=f"{settings.__name__}.{field.name}")

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.batches import find
 from helpers.crossings import count_between
+from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.bodies.seam_pairs import face_each_other
@@ -113,7 +114,7 @@ def test_springs_are_solved_around_welds_without_a_push(kernels):
     simulation, body, pairs = sew(columns=6, rows=6, width=0.3, height=0.3, apart=0.3, kernels=kernels)
     stepped(simulation, body, 18)
     assert gaps(simulation, body, pairs).max() == 0.0
-    model, x = simulation._model, simulation.positions(body).T.copy()
+    model, x = model_of(simulation), simulation.positions(body).T.copy()
     p = x * np.array([[1.0], [1.0], [1.02]])
     start = p.copy()
     model.welds.solve_springs(load(kernels), model.springs, p, x, np.ones(x.shape[1]))

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.batches import find
 from helpers.crossings import count_between
+from helpers.inside import model_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, FrameInputs, Material, Plane, Simulation, SolverSettings
 from pbd_addon.solver import ChangedError
@@ -281,7 +282,7 @@ def test_forces_are_newtons_after_a_step_and_zero_before():
             r"targets of Flag must have shape \(2, 3\), not \(3, 3\)",
         ),
         (lambda s, b: s.set_pin_targets(b, np.full((2, 3), np.nan)), "targets of Flag must be finite"),
-        (lambda s, b: s.move_plane(s._model.planes[0], (0, 0, 0), (0, 0, 0)), "normal"),
+        (lambda s, b: s.move_plane(model_of(s).planes[0], (0, 0, 0), (0, 0, 0)), "normal"),
         (lambda s, b: s.keep_apart(b, [0], b, [1, 2], 0.1), "vertices has 1 entries, other_vertices has 2"),
         (lambda s, b: s.keep_apart(b, [0], b, [1], 0.0), "distance must be above 0 m, not 0"),
         (lambda s, b: Simulation([]), "bodies is empty"),

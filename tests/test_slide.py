@@ -201,6 +201,7 @@ def test_soft_ones_are_springs_across_the_rail():
     np.testing.assert_allclose(simulation.positions(body)[:, 2], -0.1 * GRAVITY / 50.0, rtol=1e-3)
 
 
+@pytest.mark.newest
 def test_a_frame_comes_out_the_same_again_and_with_both_kernels():
     simulation, body, _ = curtain(4, "numba")
     first = simulation.positions(body).copy()

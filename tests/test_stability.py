@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.inside import model_of, set_model
 from helpers.meshes import grid
 from pbd_addon import Body, FrameInputs, Material, Plane, Simulation, UnstableError
+from pbd_addon.building.build import with_constraints
 from pbd_addon.constraints import Constraints
-from pbd_addon.model.build import with_constraints
-from pbd_addon.solver import RETRIES
+from pbd_addon.stepping.cutting import RETRIES
 
 H = 1 / 24
 
@@ -47,7 +48,7 @@ def fragile_scene(limit: float, particle: int = 4, after: int = 0, substeps: int
     body = sheet()
     simulation = Simulation([body], substeps=substeps)
     fragile = Fragile(particle, limit, after, value)
-    simulation._model = with_constraints(simulation._model, fragile)
+    set_model(simulation, with_constraints(model_of(simulation), fragile))
     return body, simulation, fragile
 
 
@@ -102,7 +103,7 @@ def test_the_error_names_the_body_that_broke():
     """In a scene of several bodies, it is the one with the bad vertex, by its own number there."""
     bodies = [Body(*grid(2, 2, 1.0, 1.0), name=name) for name in ("One", "Two", "Three")]
     simulation = Simulation(bodies, substeps=1)
-    simulation._model = with_constraints(simulation._model, Fragile(9 + 5, 0.0))
+    set_model(simulation, with_constraints(model_of(simulation), Fragile(9 + 5, 0.0)))
     with pytest.raises(UnstableError, match="Two became unstable at vertex 5") as error:
         simulation.step(H)
     assert error.value.body is bodies[1]
@@ -134,7 +135,7 @@ def test_pins_and_planes_of_a_failed_frame_are_asked_for_again():
     floor = Plane((0.0, 0.0, -0.2))
     simulation = Simulation([body], [floor], substeps=2)
     fragile = Fragile(4, 0.0, after=2)
-    simulation._model = with_constraints(simulation._model, fragile)
+    set_model(simulation, with_constraints(model_of(simulation), fragile))
     simulation.step(H)
     simulation.set_pin_targets(body, body.vertices[:1] + np.array([0.0, 0.0, 1.0]))
     simulation.move_plane(floor, (0.0, 0.0, -0.1), (0.0, 0.0, 1.0))
@@ -154,7 +155,7 @@ def test_a_retry_does_not_spoil_friction_on_a_moving_floor():
         floor = Plane(friction=1.0)
         simulation = Simulation([body], [floor], substeps=8)
         fragile = Fragile(4, H / 16 if retry else np.inf)
-        simulation._model = with_constraints(simulation._model, fragile)
+        set_model(simulation, with_constraints(model_of(simulation), fragile))
         for frame in range(1, 7):
             fragile.after = 0 if retry and frame in (3, 5) else 10**9
             simulation.move_plane(floor, (0.004 * frame**2, 0.0, 0.0), (0.0, 0.0, 1.0))

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from helpers.batches import find
+from helpers.inside import model_of
 from helpers.meshes import box, grid, turned
 from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.stretch_coupling import YIELD_STRAIN, excess_of_overrun, is_stretched, strained_particles
-from pbd_addon.kernels import numpy as kernels
-from pbd_addon.parts import sewing
+from pbd_addon.kernels import load, numpy as kernels
+from pbd_addon.model.model import Model, State, Targets
+from pbd_addon.model.part import Frame
+from pbd_addon.timing.stopwatch import Stopwatch
 
 NONE = np.zeros(0, bool)
 
@@ -92,13 +95,19 @@ def test_edges_at_seams_that_are_open_are_excused(is_sewn):
     faces = [*quads, *([corner + len(one) for corner in quad] for quad in quads)]
     right, left = (np.flatnonzero(np.isclose(vertices[:, 0], x)) for x in (one[:, 0].max(), one[:, 0].min() + 0.4))
     body = Body(vertices, faces, Material(sewing=is_sewn), edges=np.column_stack([right, left])[:1])
-    model = Simulation([body], kernels="numpy")._model
+    model = model_of(Simulation([body], kernels="numpy"))
     state = model.initial_state()
-    sewing.begin(model, state, 1 / 24)
-    beside = np.flatnonzero(sewing.beside_open(model, state))
+    beside = np.flatnonzero(begun(model, state).excused)
     edges = body.mesh.edges[~body.is_loose]
     ends = [right[0], left[0]]
     expected = np.unique(edges[np.isin(edges, ends).any(axis=1)]) if is_sewn else []
     np.testing.assert_array_equal(beside, expected)
-    state.seams[2] = 1.0
-    assert not is_sewn or not sewing.beside_open(model, state).any()
+    state.memory["sewing"]["pairs"][2] = 1.0
+    assert not is_sewn or not begun(model, state).excused.any()
+
+
+def begun(model: Model, state: State) -> Frame:
+    """A frame that begins in a state."""
+    frame = Frame(model, state, Targets.of(state), load("numpy"), Stopwatch(), 1 / 24)
+    frame.begin(0.0)
+    return frame

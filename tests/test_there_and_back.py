@@ -117,4 +117,4 @@ def test_only_bodies_that_are_pushed_or_have_no_chains_are_swept(other):
     np.testing.assert_allclose(both.positions(first), simulation.positions(alone), rtol=0.0, atol=1e-9)
     stretch = find(both, "stretch")
     assert stretch.both_ways.tolist() == [False, True]
-    assert set(stretch.rows.body[stretch.swept].tolist()) == {0}
+    assert set(stretch.rows.body[stretch.sweep.some].tolist()) == {0}

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,8 @@ def test_the_plugin_counts_what_is_chosen_finished_and_failed(tool, some_tests, 
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     said = progress.Progress.read(file)
-    assert (said.done, said.total, said.failed, said.part) == (5, 5, 1, 1.0)
+    assert (said.total, said.done, said.passed, said.failed, said.skipped) == (5, 5, 3, 1, 1)
+    assert said.ended and said.part == 1.0
     assert 0.0 < said.cpu < 60.0
 
 
@@ -71,7 +73,7 @@ def runner(tool, monkeypatch):
 
 def suites(run_tests, *names, expected=1.0):
     blender = run_tests.select(["4.2"])[0]
-    return [run_tests.Suite(blender, name, Path(sys.executable), [], expected=expected) for name in names]
+    return [run_tests.Suite(blender, name, [], expected) for name in names]
 
 
 def test_a_suite_has_a_line_at_each_tenth_and_every_half_minute(runner, monkeypatch):
@@ -81,7 +83,7 @@ def test_a_suite_has_a_line_at_each_tenth_and_every_half_minute(runner, monkeypa
     second.expected = 3.0
     board = runner.Board([first, second])
     for done, now in ((0, 0.0), (0, 29.0), (0, 31.0), (5, 34.0), (10, 40.0), (19, 60.0), (20, 69.0), (200, 71.0)):
-        first.progress = runner.Progress(done, 200 if now > 33.0 else 0, failed=1 if done else 0)
+        first.progress = runner.Progress(200 if now > 33.0 else 0, done, failed=1 if done else 0)
         board.look(first)
     first.finished, first.seconds = True, 72.0
     board.look(first)
@@ -95,7 +97,7 @@ def test_a_suite_has_a_line_at_each_tenth_and_every_half_minute(runner, monkeypa
 def test_the_whole_is_100_percent_only_when_nothing_is_left(runner):
     first, second = suites(runner, "physics", "blender")
     first.finished = True
-    second.progress = runner.Progress(999, 1000)
+    second.progress = runner.Progress(1000, 999)
     board = runner.Board([first, second])
     assert "all: 99 %" in board.line(second, 0.0)
     second.finished = True
@@ -104,8 +106,9 @@ def test_the_whole_is_100_percent_only_when_nothing_is_left(runner):
 
 def run_suites(runner, monkeypatch, *arguments):
     """The exit code of run_tests for two Blenders, and what it said."""
-    both = [(blender, Path(sys.executable)) for blender in runner.select(["4.2", "4.5"])]
-    monkeypatch.setattr(runner, "prepare", lambda *_: (both, {}, False))
+    both = runner.select(["4.2", "4.5"])
+    monkeypatch.setattr(runner, "find_blenders", lambda *_: (both, {}))
+    monkeypatch.setattr(runner, "prepare_blender", lambda _: Path(sys.executable))
     monkeypatch.setattr(sys, "argv", ["run_tests.py", "--", *map(str, arguments)])
     return runner.main(), runner.lines
 
@@ -138,16 +141,61 @@ def test_a_crash_is_told(runner, tmp_path, monkeypatch):
     assert any("crashed with SIGABRT" in line for line in lines)
 
 
-def test_the_first_part_is_the_newest_and_the_oldest_and_the_rest_is_all_others(runner):
-    environments = [(blender, Path(blender.version)) for blender in runner.select([])]
-    first = runner.plan(environments, "first", [])
-    rest = runner.plan(environments, "rest", [])
-    assert {suite.blender.version for suite in first} == {"4.2", environments[-1][0].version}
-    between = [suite for suite in rest if suite.blender not in (environments[0][0], environments[-1][0])]
-    assert [suite.blender for suite in between] == [blender for blender, _ in environments[1:-1]]
+def test_while_working_the_newest_and_the_oldest_run_and_with_all_every_blender(runner):
+    blenders = runner.select([])
+    some, all_of_them = (runner.plan(blenders, everything, []) for everything in (False, True))
+    assert {suite.blender for suite in some} == {blenders[0], blenders[-1]}
+    between = [suite for suite in all_of_them if suite.blender not in (blenders[0], blenders[-1])]
+    assert [suite.blender for suite in between] == blenders[1:-1]
     for suite in between:
         assert [path for path in suite.arguments if path.startswith("tests")] == runner.paths_of(runner.COMMON)
-    assert all(suite.expected > 0.0 for suite in first + rest)
+    assert all(suite.expected > 0.0 for suite in some + all_of_them)
+
+
+def test_each_test_file_is_in_a_suite_of_the_newest_blender_that_leaves_out_nothing_marked_with_all(runner):
+    """Twice is too often, and none would be a test that runs nowhere."""
+    blenders = runner.select([])
+    suites = [suite for suite in runner.plan(blenders, True, []) if suite.blender is blenders[-1]]
+    assert not any("-m" in suite.arguments for suite in suites)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        name = path.relative_to(ROOT).as_posix()
+        assert sum(is_in(name, suite.arguments) for suite in suites) == 1, name
+
+
+def is_in(name, arguments):
+    """Whether pytest with these arguments collects a file."""
+    left_out = [argument.partition("=")[2] for argument in arguments if argument.startswith("--ignore")]
+    if any(fnmatch(name, pattern) or name.startswith(f"{pattern}/") for pattern in left_out):
+        return False
+    return any(name == path or name.startswith(f"{path}/") for path in arguments)
+
+
+def test_the_environment_is_made_by_the_suite_that_needs_it_and_a_problem_is_one_of_the_suite(runner, monkeypatch):
+    def fail(_):
+        raise runner.EnvironmentProblem("pip could not install bpy")
+
+    monkeypatch.setattr(runner, "prepare_blender", fail)
+    monkeypatch.setattr(sys, "argv", ["run_tests.py", "--blender", "4.2"])
+    monkeypatch.setattr(runner, "python_of", lambda _: Path(sys.executable))
+    assert runner.main() == 1
+    assert re.fullmatch("0 passed, [1-9] failed", runner.lines[-1])
+
+
+def test_a_blender_without_its_python_is_left_out_but_not_in_ci(runner, monkeypatch, some_tests):
+    def find(blender):
+        if blender.version != "4.2":
+            raise runner.PythonMissing(f"Blender {blender.label} needs another Python")
+        return Path(sys.executable)
+
+    monkeypatch.setattr(runner, "python_of", find)
+    monkeypatch.setattr(runner, "prepare_blender", find)
+    monkeypatch.setattr(
+        sys, "argv", ["run_tests.py", "--blender", "4.2", "4.5", "--", "-k", "test_one and 0", str(some_tests)]
+    )
+    for ci, code in (("", 0), ("true", 1)):
+        monkeypatch.setenv("CI", ci)
+        assert runner.main() == code, runner.lines
+        assert "Blender 4.5 LTS needs another Python" in runner.lines
 
 
 # ------------------------------------------------------------------------------------ the zips

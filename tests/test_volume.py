@@ -7,7 +7,7 @@ import pytest
 
 from helpers.meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
-from pbd_addon.bodies.settings import ATMOSPHERE
+from pbd_addon.bodies.fields import ATMOSPHERE
 
 RADIUS = 0.5
 QUIET = {"bend": 0.0, "drag": 5.0, "damping": 5.0}

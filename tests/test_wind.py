@@ -9,9 +9,10 @@ import pytest
 
 from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation, Wind
-from pbd_addon.air.air import AirOfFrame, Memory, Surroundings, build_surface
+from pbd_addon.air.surroundings import Surroundings
 from pbd_addon.bodies.settings import AIR_DENSITY
 from pbd_addon.kernels import available, load, numpy as numpy_kernels
+from pbd_addon.parts.air import AirOfFrame, Memory, build_surface
 
 KERNELS = pytest.mark.parametrize("kernels", [load(name) for name in available()], ids=available())
 DT = 1 / 24

@@ -6,7 +6,7 @@ Runs with the standard library of any Python from 3.11 on; everything else is in
     python tools/environments.py run SCRIPT [ARG ...]    run a script in the newest Blender there is
     python tools/environments.py run -m MODULE [ARG ...]   the same; the module finds pbd_addon
     python tools/environments.py bench [ARG ...]         the benchmark, in the newest Blender and beside pyPBD
-    python tools/environments.py lint                    ruff: rules and format
+    python tools/environments.py lint                    ruff: rules and format; import-linter: who imports whom
     python tools/environments.py format                  ruff: mend what it can, write the format
     python tools/environments.py types                   mypy against Blender's stubs
     python tools/environments.py missing                 Debian packages that Blender needs and that are absent
@@ -17,12 +17,14 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import fcntl
+import functools
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable
@@ -125,6 +127,7 @@ def python_works(candidate: Path, version: str) -> bool:
     return answer.returncode == 0 and answer.stdout.strip() == version
 
 
+@functools.cache
 def find_python(version: str) -> Path | None:
     """A Python of that version ("3.11"), or None."""
     name = f"python{version}"
@@ -201,12 +204,11 @@ def prepare(name: str, python: Path, requirements: list[str], finish: Callable[[
     return executable
 
 
-def prepare_blender(blender: Blender) -> Path:
-    """The Python of an environment in which `import bpy` is this Blender.
+def python_of(blender: Blender) -> Path:
+    """The Python to make a Blender's environment with.
 
     Raises:
-        PythonMissing: Its Python is not on this machine.
-        EnvironmentProblem: Pip failed, or a system library is missing.
+        PythonMissing: It is not on this machine.
     """
     python = find_python(blender.python)
     if python is None:
@@ -214,9 +216,20 @@ def prepare_blender(blender: Blender) -> Path:
             f"Blender {blender.label} needs Python {blender.python} with venv, which was not found "
             f"(Debian: python{blender.python} and python{blender.python}-venv; or pyenv install {blender.python})."
         )
+    return python
+
+
+@functools.cache
+def prepare_blender(blender: Blender) -> Path:
+    """The Python of an environment in which `import bpy` is this Blender.
+
+    Raises:
+        PythonMissing: Its Python is not on this machine.
+        EnvironmentProblem: Pip failed, or a system library is missing.
+    """
     executable = prepare(
         f"blender-{blender.version}",
-        python,
+        python_of(blender),
         [f"bpy=={blender.bpy}", f"numpy=={blender.numpy}", *pins("test"), *pins("numba")],
     )
     tried = run(executable, "-c", "import bpy")
@@ -303,25 +316,31 @@ def mend_stubs(environment: Path) -> None:
             raise EnvironmentProblem(trouble)
 
 
-def types() -> int:
-    """Run mypy on the shipped code.
+def run_on_package(*command: object) -> int:
+    """Run a program in a folder where the repository is the package pbd_cloth; returns its exit code.
 
-    The repository is checked through a link called pbd_cloth: its root is a package whose folder may have any name,
-    even one that is not a Python identifier, and `from ..pbd_addon` must resolve as in Blender.
+    The repository's root is a package whose folder may have any name, even one that is not a Python identifier, and
+    `from ..pbd_addon` must resolve as in Blender.
     """
-    python = prepare_tool("types", mend_stubs)
-    view = VENVS / "view"
-    view.mkdir(exist_ok=True)
-    link = view / "pbd_cloth"
-    if link.resolve() != ROOT:  # It is new, or of another checkout that shares the environments.
-        link.unlink(missing_ok=True)
-        link.symlink_to(ROOT, target_is_directory=True)
-    folders = [f"pbd_cloth/{name}" for name in ("pbd_addon", "operators", "panels")]
-    command = [
-        python, "-m", "mypy", "--explicit-package-bases", "--config-file", ROOT / "pyproject.toml",
-        "--cache-dir", VENVS / "mypy_cache", *folders,
-    ]  # fmt: skip
-    return subprocess.run(command, cwd=view, env={**os.environ, "MYPYPATH": "."}, check=False).returncode
+    with tempfile.TemporaryDirectory(prefix="view-") as view:
+        (Path(view) / "pbd_cloth").symlink_to(ROOT, target_is_directory=True)
+        return subprocess.run([str(part) for part in command], cwd=view, check=False).returncode
+
+
+def lint() -> int:
+    """Run ruff, and import-linter's contracts in pyproject.toml."""
+    python = prepare_tool("lint")
+    contracts = [python.parent / "lint-imports", "--config", ROOT / "pyproject.toml", "--no-cache", "--no-logo"]
+    return max(ruff(["check"], ["format", "--check"]), run_on_package(*contracts))
+
+
+def types() -> int:
+    """Run mypy on the shipped code."""
+    return run_on_package(
+        prepare_tool("types", mend_stubs), "-m", "mypy", "--explicit-package-bases",
+        "--config-file", ROOT / "pyproject.toml", "--cache-dir", VENVS / "mypy_cache",
+        *(f"pbd_cloth/{name}" for name in ("pbd_addon", "operators", "panels")),
+    )  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -349,7 +368,7 @@ def main(arguments: list[str]) -> int:
         case ["bench", *rest]:
             return bench(rest)
         case ["lint"]:
-            return ruff(["check"], ["format", "--check"])
+            return lint()
         case ["format"]:
             return ruff(["check", "--fix"], ["format"])
         case ["types"]:

@@ -16,17 +16,22 @@ if TYPE_CHECKING:
 VARIABLE = "PBD_PROGRESS"
 """The environment variable that names the file."""
 
-WIDTH = 60
+WIDTH = 80
 """Length of the file, so that each figure is overwritten [bytes]."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Progress:
-    """Tests finished, chosen and failed, and the CPU time of the process and of those that it has waited for [s]."""
+    """Tests chosen, finished, passed, failed and skipped; whether that was all; the CPU time of the process and of
+    those that it has waited for [s].
+    """
 
-    done: int = 0
     total: int = 0
+    done: int = 0
+    passed: int = 0
     failed: int = 0
+    skipped: int = 0
+    ended: bool = False
     cpu: float = 0.0
 
     @property
@@ -38,10 +43,11 @@ class Progress:
     def read(cls, path: Path) -> Progress:
         """What the file says; nothing before all tests were collected."""
         try:
-            done, total, failed, cpu = path.read_text(encoding="ascii").split()
+            *counts, cpu = path.read_text(encoding="ascii").split()
+            total, done, passed, failed, skipped, ended = map(int, counts)
         except (OSError, ValueError):
             return cls()
-        return cls(int(done), int(total), int(failed), float(cpu))
+        return cls(total, done, passed, failed, skipped, bool(ended), float(cpu))
 
 
 class Writer:
@@ -49,25 +55,29 @@ class Writer:
 
     def __init__(self, path: str) -> None:
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
-        self.done = self.total = self.failed = 0
+        self.progress = Progress()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.total = len(session.items)
+        self.progress.total = len(session.items)
         self.write()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.failed += report.failed
+        self.progress.passed += report.passed and report.when == "call"
+        self.progress.failed += report.failed
+        self.progress.skipped += report.skipped
 
     def pytest_runtest_logfinish(self) -> None:
-        self.done += 1
+        self.progress.done += 1
         self.write()
 
     def pytest_sessionfinish(self) -> None:
+        self.progress.ended = True
         self.write()
 
     def write(self) -> None:
         """Write the figures, at once and in one call: another process reads them at any time."""
-        line = f"{self.done} {self.total} {self.failed} {sum(os.times()[:4]):.1f}"
+        *counts, _ = dataclasses.astuple(self.progress)
+        line = f"{' '.join(str(int(count)) for count in counts)} {sum(os.times()[:4]):.1f}"
         os.pwrite(self.file, line.ljust(WIDTH).encode("ascii"), 0)
 
 

@@ -294,8 +294,8 @@ def checks(row: Row, scene: Scene, simulation: Simulation, seen: Watched) -> Ite
     yield Check(row.case, "largest strain, worst frame [%]", 100.0 * max(seen.strain), row.strain)
     yield Check(row.case, "fastest vertex, worst frame [m/s]", max(seen.speed), NO_BAR)
     yield Check(row.case, "speed of vertices, worst frame, rms [m/s]", max(seen.rms), NO_BAR)
-    welded = simulation._state.seams
-    if welded.size:
+    if sewn := simulation._state.memory.get("sewing"):
+        welded = sewn["pairs"]
         is_due = len(seen.cpu) >= SEWING
         pairs = f"open pairs of {welded.shape[1]}, last frame"
         yield Check(row.case, pairs, float((welded[2] == 0.0).sum()), 0.0 if is_due else NO_BAR)

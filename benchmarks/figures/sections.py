@@ -144,7 +144,7 @@ def muller_9() -> str:
     ]
     return paragraphs(
         "The same cloth tumbles in a closed barrel of 80 cm that turns once in four seconds and has four paddles; "
-        "frames 8, 34, 52 and 78. The paper's barrel is not described; `tests/test_contact_barrel.py` watches 250 "
+        "frames 8, 34, 52 and 78. The paper's barrel is not described; `tests/blender/test_samples.py` watches 60 "
         "frames of it.",
         picture("muller_9", "A cloth is carried up and falls in a turning barrel"),
         table(["", "Müller et al.", "ours"], rows, texts=3),

@@ -111,7 +111,7 @@ def watch(
         report = simulation.step(DT)
         seen.cpu.append(time.process_time() - start)
         x = [simulation.positions(body) for body in bodies]
-        solid = [vertices.T for vertices in simulation._state.colliders]
+        solid = [vertices.T for vertices in simulation._state.memory["obstacles"]["colliders"]]
         inner, outer = count(np.concatenate([*x, *solid]))
         seen.crossings.append(inner)
         seen.hits.append(outer)

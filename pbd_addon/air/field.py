@@ -55,6 +55,22 @@ class Field:
         flags = self.gravitation, self.global_coordinates, self.mode, self.object_coordinates, self.flat
         return self.kind, self.shape, self.falloff, self.side, flags, self.texture, own
 
+    @property
+    def acts(self) -> bool:
+        """Whether it does anything with its present strength."""
+        always = self.kind == "DRAG" or (self.kind == "VORTEX" and self.shape != "POINT")
+        return always or bool(self.strength or self.noise or self.flow)
+
+    def nearest(self, x: np.ndarray) -> np.ndarray:
+        """Its point that is nearest to each of x (n, 3), (n, 3) [m]; the object's origin if it is a mesh."""
+        origin, n = np.array(self.origin), np.array(self.axis)
+        along = ((x - origin) @ n)[:, None] * n
+        if self.shape == "PLANE" and self.kind != "VORTEX":
+            return x - along
+        if self.shape in ("LINE", "PLANE"):
+            return origin + along
+        return np.broadcast_to(origin, x.shape)
+
 
 Weight = float | np.ndarray
 TextureOf = Callable[[str, np.ndarray], tuple[np.ndarray, bool]]

@@ -26,8 +26,10 @@ def on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
     """After a frame change: simulate or read the cache, and show the frame."""
     if session.is_visiting(scene):  # We change frames ourselves.
         return
-    shown = session.replay(scene, depsgraph) or session.show(scene, depsgraph)
-    leftovers.look(depsgraph)
+    shown = session.replay(scene, depsgraph)
+    if not shown:
+        shown = session.show(scene, depsgraph)
+        leftovers.sweep_if_lost(depsgraph)
     session.tell(scene)
     if shown or bpy.app.background or bpy.app.timers.is_registered(arm_if_needed):
         return  # Without a window timers do not run, and a pending one can crash Blender when it quits.
@@ -38,7 +40,7 @@ def on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
 def on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
     """After an edit without a frame change."""
     session.notice_edits(scene, depsgraph)
-    leftovers.look(depsgraph)  # Last, because it may remove data that the depsgraph refers to.
+    leftovers.sweep_if_lost(depsgraph)  # Last, because it may remove data that the depsgraph refers to.
     session.tell(scene)
 
 

@@ -149,6 +149,11 @@ class Body:
         return joints.fans(self.polygons, joints.coincident(self.rest_vertices, self.polygons), self._is_held)
 
     @property
+    def is_usual(self) -> bool:
+        """Whether neither masses nor compliances are given: its stretch under its own weight can be predicted."""
+        return self.own_masses is None and bool(np.isnan(self.edge_compliances).all())
+
+    @property
     def _is_held(self) -> np.ndarray:
         """Which vertices are pinned or slide, (n,) bool."""
         held = np.zeros(len(self.vertices), bool)
@@ -324,7 +329,7 @@ class Body:
         if not self.material.tear_strength:
             count = int((self.holding() != np.arange(len(self.vertices))).sum())
             if count:
-                notes.append(f"{count} vertices of borders are one with others at the same place")
+                notes.append(joints.AT_ONE_PLACE.format(count=count))
         if self.material.pressure_mode != "OFF":
             openings = len(mesh.boundary_loops)
             if openings:

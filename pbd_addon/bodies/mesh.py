@@ -32,6 +32,22 @@ class Polygons(NamedTuple):
     starts: np.ndarray
 
 
+def turned_around(faces: Polygons) -> Polygons:
+    """The same faces with opposite normals; each keeps its first corner."""
+    lengths = np.diff(faces.starts)
+    starts = np.repeat(faces.starts[:-1], lengths)
+    place = np.arange(len(faces.corners)) - starts
+    return Polygons(faces.corners[starts + (-place) % np.repeat(lengths, lengths)], faces.starts)
+
+
+def fans(faces: Polygons) -> np.ndarray:
+    """Triangles (t, 3) int32 of the faces, as fans around each first corner."""
+    lengths = np.maximum(np.diff(faces.starts) - 2, 0)
+    first = np.repeat(faces.starts[:-1], lengths)
+    place = np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.stack([faces.corners[first], faces.corners[first + place + 1], faces.corners[first + place + 2]], axis=1)
+
+
 def as_polygons(where: str, faces: object, count: int) -> Polygons:
     """Faces as `Polygons`, from a (t, k) array of equal faces, a list of faces, or `Polygons`.
 

@@ -1,4 +1,10 @@
-"""Attachment: springs to moving targets, for soft pins. Firm pins need no constraint: their w is 0."""
+"""Attachment: springs to moving targets, for soft pins. Firm pins need no constraint: their w is 0.
+
+C = |p − t|        t: the target
+∇C = (p − t) / C
+α = (1 − weight) / (pin stiffness · weight)
+from: a spring of rest length 0; the weight takes its stiffness from none, at 0, to a firm pin, at 1
+"""
 
 from __future__ import annotations
 
@@ -7,18 +13,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..bodies.settings import Material, SolverSettings
-from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from .base import Constraints, compliances, make, relaxation
+from ..kernels.protocol.projections import Attached
+from .base import Constraints, compliances, gradients_to_targets, relaxation
 
 
 class AttachmentConstraints(Constraints):
-    """C = p - target, a spring of rest length 0 whose stiffness is pin stiffness x weight / (1 - weight).
+    """Soft pins. The kernel works on the vector p - t, which has the same energy and the same correction.
 
     Args:
         particles: (m,) int.
         pin_weights: Weight of each pin, in (0, 1), (m,).
-        body: Body index of each row, (m,) int.
 
     Attributes:
         path: Targets at the beginning and the end of the current frame, (2, 3, m) [m]; set by the solver.
@@ -31,7 +36,6 @@ class AttachmentConstraints(Constraints):
         self.path = np.zeros((2, 3, len(particles)))
         self.targets = np.zeros((3, len(particles)))
         self.multipliers = np.zeros((3, len(particles)))
-        self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
@@ -44,8 +48,7 @@ class AttachmentConstraints(Constraints):
         self.h = 0.0
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h = h
+        super().begin_substep(h, fraction)
         self.alpha = self.compliance / h**2
         self.targets = self.path[0] + fraction * (self.path[1] - self.path[0])
 
@@ -56,20 +59,11 @@ class AttachmentConstraints(Constraints):
         ]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = self.particles, self.targets, self.weights, self.alpha, self.k, self.multipliers
-        return [Call("project_attachment", 1, found)]
-
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        make(kernels, self.calls(True, True), p, x)
+        pins = Attached(self.particles, self.targets, self.weights, self.alpha, self.k)
+        return [Call("project_attachment", 1, (pins, self.multipliers))]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.linalg.norm(x[self.particles] - self.targets.T, axis=1)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        d = x[self.particles] - self.targets.T
-        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
-        return self.particles[:, None], n[:, None]
-
-    def forces(self) -> np.ndarray:
-        strength = np.linalg.norm(self.multipliers, axis=0)
-        return strength / self.h**2 if self.h else strength
+        return gradients_to_targets(x, self.particles, self.targets)

@@ -1,7 +1,4 @@
-"""The base class of all kinds of constraints.
-
-A constraint object holds all constraints of one kind in the scene, as arrays; there is no object per edge.
-"""
+"""The base class of all kinds of constraints: it holds all rows of one kind in a scene, as arrays."""
 
 from __future__ import annotations
 
@@ -15,14 +12,19 @@ from ..arrays.distinct import distinct
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels, numpy as numpy_kernels
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import Colored
 
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
 
 NOTHING = np.zeros(0)
+"""For kernels, where there is nothing to take."""
 
 WIDE = 0.3
-"""A color is wide if its rows use at least this fraction of all particles that rows of its kind use."""
+"""A color is wide if its rows use at least this fraction of all particles that rows of its kind use.
+
+To gather all costs 1; to gather the color's own and to scatter them, which takes NumPy twice as long, three times their
+fraction: as much at a third."""
 
 
 class Residual(NamedTuple):
@@ -41,7 +43,8 @@ class Residual(NamedTuple):
 
 
 SAMPLE = 300
-"""Minimum number of rows of a kind that are sampled for the residual, if there are that many."""
+"""Least number of rows of a kind that are sampled for the residual, if there are so many: of the 95th percentile, 15
+are above it."""
 
 
 def residual_of(left: np.ndarray, values: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:
@@ -76,6 +79,10 @@ class Rows(NamedTuple):
     body: np.ndarray
     order: np.ndarray
     layouts: np.ndarray
+
+    def colored(self) -> Colored:
+        """The rows as kernels take them."""
+        return Colored(self.indices, self.starts, self.layouts)
 
 
 def sort_rows(indices: np.ndarray, body: np.ndarray, w: np.ndarray) -> Rows:
@@ -115,12 +122,6 @@ def find_layouts(indices: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return np.stack([*layouts, order]).astype(np.int64, copy=False)
 
 
-def make(kernels: Kernels, calls: Sequence[Call], p: np.ndarray, x: np.ndarray) -> None:
-    """Make calls of kernels for positions p, packed or (3, n), and x before the substep, (3, n)."""
-    for name, given, arguments in calls:
-        getattr(kernels, name)(*(p, x)[:given], *arguments)
-
-
 def once_if_equal(values: np.ndarray) -> np.ndarray:
     """Values (m,), read-only and in the memory of one if they are equal, as those of one body often are."""
     return np.broadcast_to(values[:1].copy(), len(values)) if len(values) and (values == values[0]).all() else values
@@ -138,8 +139,38 @@ def relaxation(k: np.ndarray, settings: SolverSettings) -> np.ndarray:
     return np.ones_like(k)
 
 
+def make(kernels: Kernels, calls: Sequence[Call], p: np.ndarray, x: np.ndarray) -> None:
+    """Make calls of kernels for positions p, packed or (3, n), and x before the substep, (3, n)."""
+    for name, given, arguments in calls:
+        getattr(kernels, name)(*(p, x)[:given], *arguments)
+
+
+def within_half_turn(angles: np.ndarray) -> np.ndarray:
+    """Angles [rad] less whole turns."""
+    return np.asarray(angles - 2.0 * np.pi * np.round(angles / (2.0 * np.pi)))
+
+
+def directions(d: np.ndarray) -> np.ndarray:
+    """Vectors (m, 3) over their lengths; 0 where they have none."""
+    return np.asarray(d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None])
+
+
+def gradients_of_distance(x: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of particles (2, m), as rows, and the gradients of their distances at positions x (n, 3), (m, 2, 3)."""
+    n = directions(x[pairs[0]] - x[pairs[1]])
+    return pairs.T, np.stack([n, -n], axis=1)
+
+
+def gradients_to_targets(x: np.ndarray, particles: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of particles (m,) and the distances from their targets (3, m) [m]."""
+    return particles[:, None], directions(x[particles] - targets.T)[:, None]
+
+
 class Constraints:
     """All constraints of one kind.
+
+    Common arguments of kinds: body, the body index of each row, (m,) int; w, inverse masses of all particles, (n,)
+    [1/kg].
 
     Attributes:
         name: Name in panels and reports.
@@ -151,6 +182,7 @@ class Constraints:
         once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame.
         inverse_masses: Of all particles, (n,) [1/kg], if `project` takes packed positions; else None.
         kernels: Those that rows are laid out for, once they are.
+        h: Length of the substep that was begun last [s]; 0 if what depends on it has to be computed anew.
     """
 
     name: str
@@ -163,6 +195,7 @@ class Constraints:
     inverse_masses: np.ndarray | None = None
     kernels: Kernels = numpy_kernels
     is_laid_out: bool = False
+    h: float = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Set the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
@@ -184,13 +217,9 @@ class Constraints:
         """Get ready for `kernels`."""
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        """Reset the multipliers and scale the compliances to the substep h [s].
-
-        Args:
-            h: Length of the substep [s].
-            fraction: Fraction of the frame at which the substep ends, in (0, 1].
-        """
-        raise NotImplementedError
+        """Begin a substep of h [s], which ends at a fraction of the frame, in (0, 1]: without multipliers."""
+        self.multipliers[:] = 0.0
+        self.h = h
 
     def begin_calls(self) -> list[Call]:
         """What `begin_substep` does again in each substep of the same length, see `kernels.protocol.frames`."""
@@ -199,7 +228,7 @@ class Constraints:
     def calls(self, last: bool, fresh: bool) -> list[Call] | None:
         """What `project` calls, for kernels' compiled frames; None for kinds that do anything else.
 
-        The same objects in each substep of the same length, for these:
+        With the same arrays in each substep of the same length, for these:
 
         last: Whether the substep ends the frame.
         fresh: Whether this kind is projected for the first time in the substep.
@@ -211,7 +240,9 @@ class Constraints:
 
         p is (3, n), or packed for `inverse_masses`, see `kernels.protocol.packing`.
         """
-        raise NotImplementedError
+        calls = self.calls(True, True)
+        assert calls is not None, "a kind without calls has a `project` of its own"
+        make(kernels, calls, p, x)
 
     def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Finish a substep after the last iteration: friction, and for contact restitution and the crossing guard.
@@ -229,9 +260,9 @@ class Constraints:
         return np.zeros(0, int)
 
     def residual(self, p: np.ndarray) -> Residual:
-        """The residual at the end of the last substep, at positions p (3, n) [m]; zero for rigid kinds.
+        """The residual at the end of the last substep, at positions p (3, n) [m].
 
-        It is zero for kinds that are solved directly too, so they do not override this.
+        It is zero for rigid kinds, and for those that are solved directly.
         """
         return Residual()
 
@@ -248,5 +279,6 @@ class Constraints:
         raise NotImplementedError
 
     def forces(self) -> np.ndarray:
-        """Strength of every row in the last substep, lambda / h²; (m,) [N] unless the kind says otherwise."""
-        raise NotImplementedError
+        """Strength of every row in the last substep, |lambda| / h² of vectors; (m,) [N] unless the kind says more."""
+        strength = np.linalg.norm(self.multipliers, axis=0) if self.multipliers.ndim > 1 else self.multipliers
+        return strength / self.h**2 if self.h else np.zeros_like(strength)

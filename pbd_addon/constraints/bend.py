@@ -1,4 +1,15 @@
-"""Bending: the dihedral angle of Müller et al. 2007, and the isometric form of Bergou et al. 2006."""
+"""Bending across edges: by the angle of a hinge or, where the rest shape is flat, by a vector that needs no angle.
+
+C = φ − φ0        φ: the dihedral angle, signed, 0 where flat
+∇C = −l n1, −l n2 at the tips, of the normals n1, n2 over their squares; at the ends of the edge their means
+α = (A1 + A2) / (bend · l²)        l: length of the edge; A1, A2: areas of the triangles
+from: Müller et al. 2007, sec. 4.1, with the gradients of Bridson et al. 2003; α: Grinspun et al. 2003
+
+C = |Σ K_i p_i|        K: the stencil of the hinge at rest, eq. 5, over sqrt(A1 + A2)
+∇C = K_i n, with n = Σ K_i p_i / C
+α = 1 / bend
+from: Bergou et al. 2006: a quadratic energy, whose gradient is constant
+"""
 
 from __future__ import annotations
 
@@ -11,6 +22,7 @@ from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import FlatHinges, Hinges
 from .base import (
     NO_STIFFNESS,
     NOTHING,
@@ -18,6 +30,7 @@ from .base import (
     Constraints,
     Residual,
     compliances,
+    directions,
     laid_out,
     make,
     once_if_equal,
@@ -25,6 +38,7 @@ from .base import (
     relaxation,
     residual_of,
     sort_rows,
+    within_half_turn,
 )
 from .plate import PlateConstraints
 
@@ -74,8 +88,8 @@ class _HingeConstraints(Constraints):
     def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints | None) -> None:
         self.plates = plates
         self.rows = sort_rows(hinges, body, w)
+        self.colored = self.rows.colored()
         self.factors: np.ndarray | float = 1.0
-        self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self.factors = of_rows(maps.get("bend"), self.rows.indices)
@@ -102,26 +116,26 @@ class _HingeConstraints(Constraints):
 
     def _lay_out(self) -> None:
         self.rows = laid_out(self.rows, self.kernels)
+        self.colored = self.rows.colored()
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        if h != self.h:
+        begun = self.h
+        super().begin_substep(h, fraction)
+        if h != begun:
             self._scale(h)
 
     def _scale(self, h: float) -> None:
-        self.h = h
+        """Compute what depends on h."""
         self.gamma = self.damping_times / h
 
 
 class DihedralConstraints(_HingeConstraints):
-    """C = dihedral angle - rest angle (Müller et al. 2007, sec. 4.1), signed to tell the two fold directions apart.
+    """Hinges with a rest angle each, in (-pi, pi], which tells the two fold directions apart.
 
     Args:
         hinges: (m, 4) int.
         rest_angles: (m,) [rad].
         geometry: l² / (A1 + A2), (m,).
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
         plates: Plate bending of stiff bodies, whose rows have no effect here.
         numbers: Index of each row among `Folds`, (m,) int.
 
@@ -163,22 +177,14 @@ class DihedralConstraints(_HingeConstraints):
         return [Call("clear", 0, (self.multipliers,))]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = (
-            *self.rows[:2], self.rows.layouts, self.weights, self.rest_angles, self.alpha, self.gamma, self.k,
-            self.multipliers,
-        )  # fmt: skip
-        return [Call("project_dihedral", 2, found)]
-
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        make(kernels, self.calls(True, True), p, x)
+        hinges = Hinges(self.weights, self.rest_angles, self.alpha, self.gamma, self.k)
+        return [Call("project_dihedral", 2, (self.colored, hinges, self.multipliers))]
 
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(len(self.rest_angles) // SAMPLE, 1))
-        q = p[:, self.rows.indices[:, some]]
-        error = dihedral_angles(q, with_gradients=False)[0] - self.rest_angles[some]
-        error -= 2.0 * np.pi * np.round(error / (2.0 * np.pi))
+        error = self._errors(p, some)
         held = self.compliance[some] < NO_STIFFNESS
         left = np.abs(error + self.alpha[some] * self.multipliers[some])
         return residual_of(left[held], np.abs(error[held]))
@@ -188,9 +194,12 @@ class DihedralConstraints(_HingeConstraints):
         return percentile(np.abs(np.einsum("ijk,ijk->k", dihedral_angles(p[:, hinges])[1], way[:, hinges])))
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        q = x.T[:, self.rows.indices]
-        error = dihedral_angles(q, with_gradients=False)[0] - self.rest_angles
-        return error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
+        return self._errors(x.T, slice(None))
+
+    def _errors(self, p: np.ndarray, some: slice) -> np.ndarray:
+        """C of some rows at positions p (3, n), (k,) [rad]."""
+        angles = dihedral_angles(p[:, self.rows.indices[:, some]], with_gradients=False)[0]
+        return within_half_turn(angles - self.rest_angles[some])
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         gradients = dihedral_angles(x.T[:, self.rows.indices])[1]
@@ -198,11 +207,11 @@ class DihedralConstraints(_HingeConstraints):
 
     def forces(self) -> np.ndarray:
         """Moment of every hinge against its opening in the last substep, (m,) [N m]."""
-        return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+        return -super().forces()
 
 
 class IsometricConstraints(_HingeConstraints):
-    """C = |sum K_i p_i|, 0 where a hinge is flat (Bergou et al. 2006): quadratic energy, constant gradient.
+    """Hinges that are flat at rest.
 
     The kernel works on the vector sum K_i p_i, three scalar constraints with one compliance; its norm has the same
     energy 1/2 bend |C|² and the same correction.
@@ -210,8 +219,6 @@ class IsometricConstraints(_HingeConstraints):
     Args:
         hinges: (m, 4) int, flat at rest.
         stencils: (4, m) [1/m].
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
         plates: Plate bending of stiff bodies, whose rows have no effect here.
     """
 
@@ -242,25 +249,27 @@ class IsometricConstraints(_HingeConstraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         if h != self.h:
+            self.h = h
             self._scale(h)
-            leverage = self.inverse_masses[self.rows.indices] * self.stencils
-            stiffness = (leverage * self.stencils).sum(axis=0)
-            brake = 1.0 + self.gamma if len(self.gamma) else 1.0
-            self.scale = -self.k / (stiffness * brake + self._alpha(slice(None)))
-            self.leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage
         self.fresh, self.kept = True, not self.once or fraction >= 1.0
+
+    def _scale(self, h: float) -> None:
+        super()._scale(h)
+        leverage = self.inverse_masses[self.rows.indices] * self.stencils
+        stiffness = (leverage * self.stencils).sum(axis=0)
+        brake = 1.0 + self.gamma if len(self.gamma) else 1.0
+        scale = -self.k / (stiffness * brake + self._alpha(slice(None)))
+        leverage = leverage[:, :0] if self.kernels.PACKED else leverage
+        self.hinges = FlatHinges(self.stencils, leverage, NOTHING, scale, self.gamma)
 
     def _alpha(self, some: slice) -> np.ndarray:
         """Compliances of some rows for substeps of h, which few ask for, (k,)."""
         return np.asarray(self.compliance[some] / self.h**2)
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = (
-            *self.rows[:2], self.rows.layouts, self.stencils, self.leverage,
-            NOTHING if fresh else self._alpha(slice(None)), self.scale, self.gamma,
-            self.multipliers if last or not self.once else self._no_multipliers, fresh,
-        )  # fmt: skip
-        return [Call("project_isometric", 2, found)]
+        hinges = self.hinges if fresh else self.hinges._replace(alpha=self._alpha(slice(None)))
+        multipliers = self.multipliers if last or not self.once else self._no_multipliers
+        return [Call("project_isometric", 2, (self.colored, hinges, multipliers, fresh))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         make(kernels, self.calls(self.kept, self.fresh), p, x)
@@ -288,11 +297,4 @@ class IsometricConstraints(_HingeConstraints):
         return np.linalg.norm(self._curvature(x), axis=1)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        vector = self._curvature(x)
-        n = vector / np.maximum(np.linalg.norm(vector, axis=1), 1e-300)[:, None]
-        return self.rows.indices.T, self.stencils.T[:, :, None] * n[:, None, :]
-
-    def forces(self) -> np.ndarray:
-        """Strength of every hinge in the last substep, (m,) [N m], to be multiplied by K [1/m]."""
-        strength = np.linalg.norm(self.multipliers, axis=0)
-        return strength / self.h**2 if self.h else strength
+        return self.rows.indices.T, self.stencils.T[:, :, None] * directions(self._curvature(x))[:, None, :]

@@ -1,4 +1,10 @@
-"""Custom constraints: a function from positions to values and gradients, solved like every other kind."""
+"""Custom constraints: a function from positions to values and gradients, solved like every other kind.
+
+C = C(p), = 0 or >= 0        given by the function
+∇C = given by the function
+α = given
+from: Macklin et al. 2016, eq. 18; of PBD, with k instead of α: Müller et al. 2007, sec. 3.3
+"""
 
 from __future__ import annotations
 
@@ -10,14 +16,14 @@ from ..arrays import arguments
 from ..arrays.coloring import color
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from .base import Constraints, relaxation
+from .base import Constraints, directions, relaxation
 
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """From positions of the particles of r rows (r, k, 3) [m] and their indices (r,) to C (r,) and dC/dx (r, k, 3)."""
 
 
 class CustomConstraints(Constraints):
-    """C(x) = 0, or C(x) >= 0, with C and its gradient computed by a function; see `Simulation.add_constraints`.
+    """Rows of a function, see `Simulation.add_constraints`.
 
     All arrays are in the order of the given rows.
 
@@ -28,7 +34,6 @@ class CustomConstraints(Constraints):
         compliance: (m,) [unit of C, squared, per joule].
         k: Fraction of each row's error that PBD corrects in a substep, (m,) in [0, 1].
         one_sided: Whether C >= 0 is allowed, so that a row only pushes C up.
-        w: Inverse masses of all particles, (n,) [1/kg].
     """
 
     def __init__(
@@ -50,16 +55,11 @@ class CustomConstraints(Constraints):
         for rows in self.colors:
             rows.flags.writeable = False  # They are passed to the function.
         self.active = len(moving) > 0
-        self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.weights = w[self.particles]
         self.compliance = np.zeros_like(self.own_compliance) if settings.method == "PBD" else self.own_compliance
         self.k = relaxation(self.own_k, settings)
-
-    def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h = h
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         alpha = self.compliance / self.h**2
@@ -82,10 +82,6 @@ class CustomConstraints(Constraints):
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.particles, self._evaluate(x, np.arange(len(self.particles)))[1]
-
-    def forces(self) -> np.ndarray:
-        """Lambda / h² of every row in the last substep, (m,) [joules per unit of C]; positive where C is pushed up."""
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
 
     def _evaluate(self, x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """C and gradients of these rows, (r,) and (r, k, 3), at x (n, 3).
@@ -171,12 +167,11 @@ def checked_number(name: str, number: float | Sequence[float] | np.ndarray, m: i
 
 
 def distance_beyond(distance: float) -> Function:
-    """C = |p1 - p2| - distance [m]; one-sided, two particles keep apart (seed report on XPBD, sec. 2.2.3)."""
+    """C = |p1 - p2| - distance [m]; one-sided, two particles keep apart."""
 
     def function(p: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         d = p[:, 0] - p[:, 1]
-        length = np.linalg.norm(d, axis=1)
-        n = d / np.maximum(length, 1e-300)[:, None]
-        return length - distance, np.stack([n, -n], axis=1)
+        n = directions(d)
+        return np.linalg.norm(d, axis=1) - distance, np.stack([n, -n], axis=1)
 
     return function

@@ -1,4 +1,12 @@
-"""Distance constraints: stretch on edges and shear on diagonals."""
+"""Distance constraints: stretch on edges and shear on diagonals.
+
+C = |p1 − p2| − l        l: the length at rest
+∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
+α = 1 / (k g)        k: the material's stiffness [N/m], another in compression; g = (A1 + A2) / l² (Van Gelder 1998)
+from: Müller et al. 2007, sec. 4.1; compliant: Macklin et al. 2016
+
+Straight runs of edges are solved as a whole (`chains`); then all edges that are in none, one color after another.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +18,9 @@ import numpy as np
 from ..bodies.maps import of_rows
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.chains import Along, Links
 from ..kernels.protocol.frames import Call
+from ..kernels.protocol.projections import Colored, Springs
 from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
@@ -18,6 +28,7 @@ from .base import (  # fmt: skip
     Constraints,
     Residual,
     compliances,
+    gradients_of_distance,
     laid_out,
     make,
     once_if_equal,
@@ -28,8 +39,8 @@ from .base import (  # fmt: skip
 )
 from .chains import Family, filter_chains, find_families, lay_out
 
-BLOWN_UP = 1.1
-"""A skin whose volume exceeds this multiple of its rest volume counts as inflated."""
+INFLATED = 1.1
+"""A skin that is to hold more than this multiple of its rest volume counts as inflated: 1.1 strains edges by 3 %."""
 
 TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
 """Accepted residual strain [1], and the power of the substep's length with which it grows, measured on fabrics.
@@ -37,33 +48,44 @@ TOLERANCES = {"stretch": (0.003, 4.0), "shear": (0.03, 1.0)}
 For cloth lying on something the power is 2 in stretch. Quads of woven cloth shear by tens of percent in use, so 3 % do
 not show, and with 160 substeps curtains with and without shear in chains differ by 2 mm."""
 
-SOFT = 0.005
+SOFT_STRAIN = 0.005
 """Cloth is soft if its strain under its own weight, density · g · size / stretch, exceeds this [1].
 
 Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chains of shear would triple its largest
 strain. Sheets of 100 N/m, which hang 40 % too deep without them, lengthen by 0.015."""
 
 
-AGAIN = 3
+SECOND_ORDER_SWEEPS = 3
 """Sweeps over edges in no chain in a substep of second order. A curtain of 100 x 100 vertices, irregular triangles, 10
 steps: mean strain of the last ten of 50 frames 0.30, 0.25, 0.23 % with 1, 2, 3 sweeps, largest 11, 5.7, 5.2 %, at 23,
 25, 26 ms; with 20 steps of first order and one sweep it is 0.20 and 6.5 %, at 43 ms."""
 
-NEAR, NEAR_SHARE, SWEEPS = 16, 0.1, 8
-"""After the chains, rows within `NEAR` edges of a firm pin are swept so often, if they are at most this share of a
-body's rows. A few pins that carry a whole sheet strain the edges around them most, because the family that is solved
+PIN_EDGES, PIN_ROWS, PIN_SWEEPS = 16, 0.1, 8
+"""After the chains, rows within so many edges of a firm pin, if they are at most this share of a body's rows, are swept
+so often. A few pins that carry a whole sheet strain the edges around them most, because the family that is solved
 first is left by the last one. In a swinging curtain of 100 x 100 vertices that hangs by two corners, the largest strain
 of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3.3, 16 and 8 2.6, 16 and 12 2.6 %."""
 
 
-Sweep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""The arguments of `project_distance` from `indices` to `gamma`, for some rows."""
-
-Some = tuple[np.ndarray, np.ndarray]
-"""Some rows, (k,) in `INDEX`, and their multipliers while they are swept, (k,)."""
-
 ALL = np.zeros(0, np.int32)
 """All places in their order, see `put`."""
+
+
+class Swept(NamedTuple):
+    """Rows that are swept, one color after another.
+
+    Attributes:
+        some: Which, a slice or (k,) int.
+        rows, springs: As `project_distance` takes them.
+        places: Where their multipliers are among those of all, (k,) in `INDEX`, or `ALL`.
+        multipliers: Theirs while they are swept, (k,); those of all if all are.
+    """
+
+    some: slice | np.ndarray
+    rows: Colored
+    springs: Springs
+    places: np.ndarray
+    multipliers: np.ndarray
 
 
 class Chained(NamedTuple):
@@ -73,33 +95,31 @@ class Chained(NamedTuple):
         family: The chains.
         row_of_step: Row of each step along them, (q,) int; arbitrary for steps that are not edges.
         real: Which steps are edges, (q,) bool; the others have `NO_STIFFNESS`.
-        links: Which steps are edges, (e,) int.
+        steps: Which steps are edges, (e,) int.
         rows: Row of each of these, (e,) int.
-        layout: Arguments of `project_chains` from `vertices` to `groups`.
-        values: Those from `weights` to `gamma`.
+        along: Where the chains run.
+        links: Their springs.
         multipliers: Those of the steps while chains are solved, (q,).
     """
 
     family: Family
     row_of_step: np.ndarray
     real: np.ndarray
-    links: np.ndarray
+    steps: np.ndarray
     rows: np.ndarray
-    layout: tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]
-    values: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    along: Along
+    links: Links
     multipliers: np.ndarray
 
 
 class DistanceConstraints(Constraints):
-    """C = |p1 - p2| - rest length (Müller et al. 2007, sec. 4.1), with separate stiffness in tension and compression.
+    """Springs of one kind, with separate stiffness in tension and compression.
 
     Args:
         name: Name of the kind.
         indices: Both particles of every row, (m, 2) int.
         rest_lengths: (m,) [m].
         geometry: Factor from a material's stiffness [N/m] to that of the row [N/m], (m,).
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
         fields: Names of the material's fields for tension and for compression.
         compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN for none.
         chains_through: Rest positions (n, 3) [m] to find chains in, which are solved before the sweep; None for a sweep
@@ -114,8 +134,8 @@ class DistanceConstraints(Constraints):
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         fresh: Whether multipliers are 0 so far in this substep; who adds to them sets this to false.
-        sweeps: How often an iteration sweeps over edges, set for each frame, see `AGAIN`.
-        near_pins: Rows that are swept several times after the chains, see `NEAR`, (k,) int.
+        sweeps: How often an iteration sweeps over edges, set for each frame, see `SECOND_ORDER_SWEEPS`.
+        near_pins: Rows that are swept several times after the chains, see `PIN_EDGES`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
             for edges in no chain; if not, the families are solved back and forth instead.
     """
@@ -162,10 +182,10 @@ class DistanceConstraints(Constraints):
         self.near_pins = np.zeros(0, int)
         self.sweeps = 1
         self._strain_of_one: np.ndarray | None = None
-        self.sweep: Sweep
-        self.around_pins: Sweep | None = None
+        self.sweep: Swept | None = None
+        self.around_pins: Swept | None = None
         self.relaxed, self.kept = False, True
-        self.h, self._reweighed = 0.0, False
+        self._reweighed = False
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
@@ -190,20 +210,14 @@ class DistanceConstraints(Constraints):
         if not np.array_equal(lengths, self._measured):
             h, self._measured = self.h, lengths
             self._combine()
-            if h:
-                self.h = h
-                self._relength()
-
-    def _relength(self) -> None:
-        """Take over other rest lengths into what is prepared for substeps of h."""
-        self._strain_of_one = None
-        self.shortest = float(self.rest_lengths.min(initial=np.inf))
-        for chained in (*self.chains, *self.way_back):
-            chained.values[1][:] = self.rest_lengths[chained.row_of_step]
-        if self.swept is not None:
-            self.sweep = (*self.sweep[:4], self.rest_lengths[self.swept], *self.sweep[5:])
-        if self.around_pins is not None:
-            self.around_pins = (*self.around_pins[:4], self.rest_lengths[self.near_pins], *self.around_pins[5:])
+            if h:  # only these are others in what is prepared for it
+                self.h, self._strain_of_one = h, None
+                for chained in (*self.chains, *self.way_back):
+                    chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
+                self.sweep, self.around_pins = (
+                    one and one._replace(springs=one.springs._replace(rest_lengths=self.rest_lengths[one.some]))
+                    for one in (self.sweep, self.around_pins)
+                )
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.inverse_masses = w
@@ -237,7 +251,7 @@ class DistanceConstraints(Constraints):
         All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
         """
         if self.sizes is None:
-            chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= BLOWN_UP for m in materials)
+            chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= INFLATED for m in materials)
         else:
             chained = tuple(is_soft(materials, settings, self.sizes).tolist())
         if self.chains_through is None or chained == self.chained:
@@ -253,20 +267,20 @@ class DistanceConstraints(Constraints):
         self.chain_rows = ~outside
 
     def _find_near_pins(self, count: int) -> np.ndarray:
-        """Rows that are swept once more after the chains, see `NEAR`, (k,) int; `count` is that of all particles."""
+        """Rows that are swept again after the chains, see `PIN_EDGES`, (k,) int; `count` is that of all particles."""
         if self.relaxed or self.sizes is not None or not self.families:
             return np.zeros(0, int)
         one, other = self.rows.indices
         reached = np.zeros(count, bool)
         reached[self.rows.indices[self.weights == 0.0]] = True
-        for _ in range(NEAR):
+        for _ in range(PIN_EDGES):
             met = reached[one] | reached[other]
             reached[one[met]] = reached[other[met]] = True
         near = reached[one] & reached[other] & self.chain_rows
         some, every = (
             np.bincount(body, minlength=len(self.chained)) for body in (self.rows.body[near], self.rows.body)
         )
-        return np.flatnonzero(near & (some <= NEAR_SHARE * every)[self.rows.body])
+        return np.flatnonzero(near & (some <= PIN_ROWS * every)[self.rows.body])
 
     def _compliance(self, materials: Sequence[Material], field: str) -> np.ndarray:
         stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry
@@ -295,81 +309,74 @@ class DistanceConstraints(Constraints):
             self.alpha = self.compliance / h**2
             self.gamma = self.damping_times / h
             self._strain_of_one = None
-            self.shortest = float(self.rest_lengths.min(initial=np.inf))
             if is_new:
-                self.around_pins = self._part(self.near_pins) if len(self.near_pins) else None
-                self._pin_rows = self._some(self.near_pins)
-                self._lay_out_chains()
+                self.around_pins = self._swept(self.near_pins) if len(self.near_pins) else None
+                self.chains = [self._chained(family) for family in ([] if self.relaxed else self.families)]
                 self._divide()
             else:
                 self._scale_anew()
         if self.pushed.tobytes() != self._divided_for:
             self._divide()
 
-    def _lay_out_chains(self) -> None:
-        families = [] if self.relaxed else self.families
-        self.chains = [self._chained(family) for family in families]
-
-    def _both_ways(self) -> np.ndarray:
-        """Bodies whose chains are solved back and forth, (bodies,) bool."""
-        return self.in_chains & ~self.pushed if len(self.chains) else np.zeros_like(self.pushed)
-
     def _divide(self) -> None:
         """Prepare to solve the chains of some bodies back and forth, and to sweep over all other edges."""
         self._divided_for = self.pushed.tobytes()
-        self.both_ways = both_ways = self._both_ways()
-        back = both_ways[self.rows.body] if len(both_ways) else np.zeros(len(self.rest_lengths), bool)
+        self.both_ways = self.in_chains & ~self.pushed if self.chains else np.zeros_like(self.pushed)
+        back = self.both_ways[self.rows.body]
         if self.sizes is not None and self.chains:
             back = self.chain_rows
         self.way_back: list[Chained] = []
-        self.swept: slice | np.ndarray | None = None
+        self.sweep = None
         if back.all() and len(back):
             return
-        self.swept = np.flatnonzero(~back) if back.any() else slice(None)
+        self.sweep = self._swept(np.flatnonzero(~back) if back.any() else slice(None))
         families = [filter_chains(chained.family, back) for chained in self.chains if self.sizes is None]
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
-        self.sweep, self._swept_rows = self._part(self.swept), self._some(self.swept)
 
     def _scale_anew(self) -> None:
         """Use the present compliances and inverse masses in all that is laid out."""
         for chains in (self.chains, self.way_back):
-            chains[:] = [chained._replace(values=self._values_along(chained)) for chained in chains]
-        if self.swept is not None:
-            self.sweep = self._scaled_part(self.sweep, self.swept)
-        if self.around_pins is not None:
-            self.around_pins = self._scaled_part(self.around_pins, self.near_pins)
-
-    def _values_along(self, chained: Chained) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        weights = self._kernel_weights(chained.layout[0])
-        return weights, chained.values[1], *self._scaled(chained.row_of_step, chained.real)
-
-    def _scaled_part(self, part: Sweep, some: slice | np.ndarray) -> Sweep:
-        return (*part[:3], self._kernel_weights(part[0]), part[4], *self._scales(some))
+            chains[:] = [
+                one._replace(links=self._links(one.along.vertices, one.links.rest_lengths, one.row_of_step, one.real))
+                for one in chains
+            ]
+        self.sweep, self.around_pins = (
+            one and one._replace(springs=self._springs(one.rows, one.springs.rest_lengths, one.some))
+            for one in (self.sweep, self.around_pins)
+        )
 
     def _kernel_weights(self, indices: np.ndarray) -> np.ndarray:
         """Inverse masses of these particles, or none if the kernels' particles bring their own [1/kg]."""
         return self.inverse_masses.take(indices[..., :0] if self.kernels.PACKED else indices)
 
-    def _scaled(self, row_of_step: np.ndarray, real: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Alpha and gamma of steps along chains."""
+    def _links(
+        self, vertices: np.ndarray, rest_lengths: np.ndarray, row_of_step: np.ndarray, real: np.ndarray
+    ) -> Links:
+        """The springs of steps along chains, of which some are real."""
         gamma = self.gamma[row_of_step] if len(self.gamma) else self.gamma
-        return np.where(real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS), gamma
+        alpha = np.where(real, self.alpha.take(row_of_step, axis=1), NO_STIFFNESS)
+        return Links(self._kernel_weights(vertices), rest_lengths, alpha, gamma)
 
-    def _scales(self, some: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """alpha, scale and gamma of some rows."""
+    def _springs(self, rows: Colored, rest_lengths: np.ndarray, some: slice | np.ndarray) -> Springs:
+        """The springs of some rows."""
         gamma = self.gamma[some] if len(self.gamma) else self.gamma
         k = self.k[: self.sides] if self.k.shape[1] == 1 else self.k[: self.sides, some]
         alpha = self.alpha[:, some]
         weights = self.inverse_masses.take(self.rows.indices[:, some]).sum(axis=0)
-        return alpha, -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha), gamma
+        scale = -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha)
+        return Springs(self._kernel_weights(rows.indices), rest_lengths, alpha, scale, gamma)
 
-    def _part(self, some: slice | np.ndarray) -> Sweep:
-        rows = self.rows
+    def _swept(self, some: slice | np.ndarray) -> Swept:
+        rows, places, multipliers = self.rows, ALL, self.multipliers
         if not isinstance(some, slice):
             rows = rows._replace(indices=rows.indices[:, some], starts=np.searchsorted(some, rows.starts))
-            rows = laid_out(rows, self.kernels)
-        weights = self._kernel_weights(rows.indices)
-        return (rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths[some], *self._scales(some))
+            rows, places, multipliers = (
+                laid_out(rows, self.kernels),
+                some.astype(self.kernels.INDEX),
+                np.empty(len(some)),
+            )
+        springs = self._springs(rows.colored(), self.rest_lengths[some], some)
+        return Swept(some, rows.colored(), springs, places, multipliers)
 
     def _chained(self, family: Family) -> Chained:
         order = lay_out(family, () if len(self.gamma) else self.kernels.WIDTHS)
@@ -377,17 +384,11 @@ class DistanceConstraints(Constraints):
         row_of_step[family.links] = family.rows
         row_of_step = row_of_step[order.steps]
         vertices = family.vertices[order.vertices]
-        values = self._kernel_weights(vertices), self.rest_lengths[row_of_step], *self._scaled(row_of_step, order.real)
-        links = np.flatnonzero(order.real).astype(self.kernels.INDEX)
-        layout = vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups
+        links = self._links(vertices, self.rest_lengths[row_of_step], row_of_step, order.real)
+        steps = np.flatnonzero(order.real).astype(self.kernels.INDEX)
+        along = Along(vertices.astype(self.kernels.INDEX), family.levels, order.rings, order.joints, order.groups)
         multipliers = np.zeros(len(row_of_step))
-        return Chained(family, row_of_step, order.real, links, row_of_step[links], layout, values, multipliers)
-
-    def _some(self, rows: slice | np.ndarray) -> Some:
-        """How these rows are read from all and written back; all are swept in place."""
-        if isinstance(rows, slice):
-            return ALL, self.multipliers
-        return rows.astype(self.kernels.INDEX), np.empty(len(rows))
+        return Chained(family, row_of_step, order.real, steps, row_of_step[steps], along, links, multipliers)
 
     def begin_calls(self) -> list[Call]:
         return [] if self.once else [Call("clear", 0, (self.multipliers,))]
@@ -395,28 +396,27 @@ class DistanceConstraints(Constraints):
     def calls(self, last: bool, fresh: bool) -> list[Call]:
         kept = last or not self.once
         there = [(number, 1) for number in range(len(self.chains))]
-        if self.swept is None and self.sizes is None:
+        if self.sweep is None and self.sizes is None:
             # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
         back = [(number, 1) for number in range(len(self.way_back))][::-1]
         found = [*self._along(self.chains, there, fresh), *self._along(self.way_back, back, False)]
-        if self.swept is not None:
-            found += self._swept(self.sweep, self._swept_rows, self.sweeps, kept)
+        if self.sweep is not None:
+            found += self._sweep_over(self.sweep, self.sweeps, kept)
         if self.around_pins is not None:
-            found += self._swept(self.around_pins, self._pin_rows, SWEEPS, True)
+            found += self._sweep_over(self.around_pins, PIN_SWEEPS, True)
         return found
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         make(kernels, self.calls(self.kept, self.fresh), p, x)
         self.fresh = False
 
-    def _swept(self, sweep: Sweep, some: Some, sweeps: int, kept: bool) -> list[Call]:
-        """Sweep over some rows."""
-        rows, own = some
-        calls = [Call("project_distance", 2, (*sweep, own if kept else NOTHING, sweeps))]
+    def _sweep_over(self, swept: Swept, sweeps: int, kept: bool) -> list[Call]:
+        _, rows, springs, places, own = swept
+        calls = [Call("project_distance", 2, (rows, springs, own if kept else NOTHING, sweeps))]
         if kept and own is not self.multipliers:
-            read = Call("put", 0, (self.multipliers, rows, own, ALL))
-            calls = [read, *calls, Call("put", 0, (own, ALL, self.multipliers, rows))]
+            read = Call("put", 0, (self.multipliers, places, own, ALL))
+            calls = [read, *calls, Call("put", 0, (own, ALL, self.multipliers, places))]
         return calls
 
     def project_around(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, share: np.ndarray) -> None:
@@ -424,18 +424,18 @@ class DistanceConstraints(Constraints):
         w = self.inverse_masses * share
         packed = kernels.pack(p, w)
         for chained in self.chains:
-            weights = chained.values[0] if self.kernels.PACKED else w.take(chained.layout[0])
+            links = chained.links
+            if not self.kernels.PACKED:
+                links = links._replace(weights=w.take(chained.along.vertices))
             multipliers = self.multipliers.take(chained.row_of_step)
-            kernels.project_chains(packed, x, *chained.layout, weights, *chained.values[1:], multipliers, 1, False)
-            kernels.put(multipliers, chained.links, self.multipliers, chained.rows)
+            kernels.project_chains(packed, x, chained.along, links, multipliers, 1, False)
+            kernels.put(multipliers, chained.steps, self.multipliers, chained.rows)
         rows = self.rows
         weights = w.take(rows.indices)
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
         scale = -self.k[: self.sides] / (weights.sum(axis=0) * brake + self.alpha)
-        kernels.project_distance(
-            packed, x, rows.indices, rows.starts, rows.layouts, weights, self.rest_lengths, self.alpha, scale,
-            self.gamma, self.multipliers, 1,
-        )  # fmt: skip
+        springs = Springs(weights, self.rest_lengths, self.alpha, scale, self.gamma)
+        kernels.project_distance(packed, x, rows.colored(), springs, self.multipliers, 1)
         kernels.unpack(packed, p)
 
     def _along(self, chains: list[Chained], order: list[tuple[int, int]], fresh: bool) -> list[Call]:
@@ -449,38 +449,35 @@ class DistanceConstraints(Constraints):
         for number, passes in order:
             one = chains[number]
             is_first = fresh and number not in begun
-            calls.append(Call("project_chains", 2, (*one.layout, *one.values, one.multipliers, passes, is_first)))
+            calls.append(Call("project_chains", 2, (one.along, one.links, one.multipliers, passes, is_first)))
             begun.add(number)
-        return calls + [Call("put", 0, (one.multipliers, one.links, every, one.rows)) for one in chains]
+        return calls + [Call("put", 0, (one.multipliers, one.steps, every, one.rows)) for one in chains]
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        i, j = self.rows.indices
-        return np.linalg.norm(x[i] - x[j], axis=1) - self.rest_lengths
+        return self._lengths(x.T) - self.rest_lengths
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        i, j = self.rows.indices
-        n = x[i] - x[j]
-        n /= np.linalg.norm(n, axis=1)[:, None]
-        return self.rows.indices.T, np.stack([n, -n], axis=1)
+        return gradients_of_distance(x, self.rows.indices)
+
+    def _ways(self, q: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """From the second to the first end of some rows, in vectors q (3, n), (3, k)."""
+        start, end = self.rows.indices[:, some]
+        found = q.take(start, axis=1)
+        found -= q.take(end, axis=1)
+        return found
+
+    def _lengths(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Lengths of some rows at positions p (3, n), (k,) [m]."""
+        d = self._ways(p, some)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", d, d)))
 
     def strains(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
         """|length / rest length - 1| of some rows, or of every one, at positions p (3, n) [m], (m,)."""
-        start, end = self.rows.indices[:, some]
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        return np.abs(np.sqrt(np.einsum("ij,ij->j", d, d)) / self.rest_lengths[some] - 1.0)
+        return np.abs(self._lengths(p, some) / self.rest_lengths[some] - 1.0)
 
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative in compression."""
-        return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
-
-    def elastic_tension(self, p: np.ndarray) -> np.ndarray:
-        """Tension by the lengths at positions p (3, n) [m], (m,) [N]; negative in compression."""
-        start, end = self.rows.indices
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths
-        return change / np.maximum(np.where(change < 0.0, self.compliance[-1], self.compliance[0]), 1e-12)
+        return -super().forces()
 
     def elastic_strain(self) -> np.ndarray:
         """Strain by the multipliers of the last substep, (m,); negative in compression."""
@@ -496,10 +493,7 @@ class DistanceConstraints(Constraints):
         if not self.h or self.relaxed:
             return Residual()
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
-        start, end = self.rows.indices[:, some]
-        d = p.take(start, axis=1)
-        d -= p.take(end, axis=1)
-        change = np.sqrt(np.einsum("ij,ij->j", d, d)) - self.rest_lengths[some]
+        change = self._lengths(p, some) - self.rest_lengths[some]
         alpha = np.where(change < 0.0, self.alpha[-1, some], self.alpha[0, some])
         held = alpha < NO_STIFFNESS
         left = np.abs(change + alpha * self.multipliers[some])
@@ -507,17 +501,16 @@ class DistanceConstraints(Constraints):
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
         some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
-        start, end = self.rows.indices[:, some]
-        d, gone = (q.take(start, axis=1) - q.take(end, axis=1) for q in (p, way))
+        d, gone = self._ways(p, some), self._ways(way, some)
         return percentile(np.abs(np.einsum("ij,ij->j", d, gone)) / self.rest_lengths[some] ** 2)
 
 
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:
-    """Which bodies of these sizes (bodies,) [m] have a strain above `SOFT` under their own weight, (bodies,) bool.
+    """Which bodies of these sizes (bodies,) [m] are strained by more than `SOFT_STRAIN` by their own weight, (bodies,).
 
     Bodies under pressure are never soft, because their tension is not due to their weight.
     """
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * sizes
     stretch = np.array([m.stretch for m in materials])
     opened = np.array([m.pressure_mode == "OFF" for m in materials])
-    return np.asarray((settings.method == "XPBD") & opened & (stretch > 0.0) & (load > SOFT * stretch))
+    return np.asarray((settings.method == "XPBD") & opened & (stretch > 0.0) & (load > SOFT_STRAIN * stretch))

@@ -12,7 +12,6 @@ class Folds(NamedTuple):
 
     Attributes:
         hinges: Edge start, edge end, left tip, right tip, (4, m) int.
-        body: Body of each, (m,) int.
         angles: Rest angle at the beginning, (m,) [rad].
         current: Rest angle now, which changes in place where the rest shape does, (m,) [rad].
         follows: Where it can, (m,) bool.

@@ -1,4 +1,10 @@
-"""Grab: particles that the user grabs, moves and releases while the simulation runs."""
+"""Grab: particles that the user grabs, moves and releases while the simulation runs.
+
+C = |p − t|        t: where the particle was grabbed, plus how far the hand has moved
+∇C = (p − t) / C
+α = compliance of the grip · sum of all weights / weight
+from: as `attachment`; springs side by side, so that together they have the compliance of the grip
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,8 @@ import numpy as np
 from ..arrays import arguments
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from .base import Constraints, compliances
+from ..kernels.protocol.projections import Attached
+from .base import Constraints, compliances, gradients_to_targets
 
 GRIP = 0.005
 """Default compliance of a grip, soft enough not to jerk at cloth [m/N]."""
@@ -62,7 +69,7 @@ class Grab:
 
 
 class GrabConstraints(Constraints):
-    """C = p - target for every grabbed particle, XPBD springs of rest length 0.
+    """All grabs of a scene.
 
     Attributes:
         grabs: Changed by `Simulation.grab` and `Grab.release`.
@@ -75,7 +82,6 @@ class GrabConstraints(Constraints):
         self.joined = joined
         self.grabs: list[Grab] = []
         self.active = False
-        self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.w = w
@@ -97,7 +103,8 @@ class GrabConstraints(Constraints):
             held = np.where(weights + alpha > 0.0, 1.0, 0.0)  # firm pins cannot be moved
             multipliers = np.ascontiguousarray(grab.multipliers[:, some])
             targets = np.ascontiguousarray(grab.targets[:, some])
-            kernels.project_attachment(p, particles, targets, np.maximum(weights, 1e-300), alpha, held, multipliers)
+            pins = Attached(particles, targets, np.maximum(weights, 1e-300), alpha, held)
+            kernels.project_attachment(p, pins, multipliers)
             grab.multipliers[:, some] = multipliers
 
     def arrive(self) -> None:
@@ -116,13 +123,7 @@ class GrabConstraints(Constraints):
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         particles, targets = self._held()
-        d = x[particles] - targets.T
-        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
-        return particles[:, None], n[:, None]
-
-    def forces(self) -> np.ndarray:
-        strength = np.linalg.norm(self.multipliers, axis=0)
-        return strength / self.h**2 if self.h else strength
+        return gradients_to_targets(x, particles, targets)
 
     def _held(self) -> tuple[np.ndarray, np.ndarray]:
         """Particles (m,) and their targets (3, m) of all grabs."""

@@ -1,4 +1,10 @@
-"""Inflation: a whole skin responds to its pressure at once."""
+"""Inflation: a whole skin responds to its pressure at once.
+
+C = that of the volume, and those of all edges in the proportion in which growth along the normals stretches them
+∇C = as in `volume` and `distance`
+α = as in `volume` and `distance`
+from: XPBD's system of these two unknowns, which are solved together (Macklin et al. 2016, eq. 16)
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ import numpy as np
 
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.inflation import Balance, Skin, SkinRows
 from .base import Constraints
 from .distance import DistanceConstraints
 from .skin import PressurizedSkin
@@ -56,21 +63,21 @@ class InflationConstraints(Constraints):
         volumes, gradients = volume.measure(kernels, p)
         blown = gradients if volume.factors is None else gradients * volume.factors
         w = self.pressurized.heavy
-        carried, moved = self.pressurized.take_up(kernels, p, blown)
+        carried, moved = self.pressurized.apply_carried(kernels, p, blown)
         works, fixed, pieces = volume.working, volume.sets_pressure, volume.piece_of_particle
-        pattern, force, sums = kernels.tension_pattern(
-            p, gradients, skin.rows.indices, skin.rest_lengths, skin.alpha, skin.multipliers, carried, moved,
-            w, pieces, self.piece_of_row, works,
-        )  # fmt: skip
+        edges = SkinRows(skin.rows.indices, skin.rest_lengths, skin.alpha, self.piece_of_row)
+        whole = Skin(w, pieces, works)
+        pattern, force, sums = kernels.tension_pattern(p, gradients, edges, skin.multipliers, carried, moved, whole)
         stretch, back, swell, wrong, grown = sums
         error, give = volume.errors(volumes + grown)
         cross = back
         if volume.factors is not None:
             cross = volume.sum_up(w * np.einsum("ij,ij->j", force, blown))
             swell = volume.sum_up(w * np.einsum("ij,ij->j", gradients, blown))
-        size, push = kernels.balance(stretch, cross, back, swell + give, wrong, error, works, fixed)
+        equations = Balance(stretch, cross, back, swell + give, wrong, error, works, fixed)
+        size, push = kernels.balance(equations)
         volume.multipliers += push
-        kernels.inflate(p, blown, w, pieces, self.piece_of_row, pattern, force, moved, size, push, skin.multipliers)
+        kernels.inflate(p, blown, whole, pattern, force, moved, size, push, self.piece_of_row, skin.multipliers)
         skin.fresh = False
 
     def values(self, x: np.ndarray) -> np.ndarray:

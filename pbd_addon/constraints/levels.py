@@ -1,5 +1,10 @@
 """Coarse levels: edges between distant particles, whose corrections are interpolated to the particles in between.
 
+C = (1 + slack) d − |p1 − p2| >= 0        d: the distance at rest along the surface; slack: that of tethers
+∇C = −n at p1, n at p2, with n = (p1 − p2) / |p1 − p2|
+α = 0
+from: Müller 2008, sec. 4
+
 On unstructured meshes chains are short or crooked, so a pull still crosses the cloth in small steps. A few levels of
 ever fewer particles transmit it at once: their edges may not become longer than at rest, and the particles around
 follow their ends (Müller 2008). They only pull, so that cloth can fold freely.
@@ -16,14 +21,15 @@ from ..bodies.mesh import TriMesh
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from .base import Constraints, make
+from ..kernels.protocol.motion import Islands
+from .base import Constraints, gradients_of_distance, make
 from .coarsening import find_levels
 from .surface_graph import distances_along
-from .tether import MARGIN, least_strain, worst_case_factors
+from .tether import SLACK_MARGIN, is_tethered, least_strain, worst_case_factors
 
 
 class LevelConstraints(Constraints):
-    """C = (1 + slack) distance at rest - |p1 - p2| >= 0 on the edges of all levels, from the coarsest to the finest.
+    """The edges of all levels, from the coarsest to the finest.
 
     Between two levels, particles of the finer one follow the displacement of their parents since the beginning of the
     pass. The mass of a particle includes that of its followers, by the same shares, M = m + P^T m, which preserves
@@ -34,7 +40,6 @@ class LevelConstraints(Constraints):
         pieces: Bodies that need levels: index, first particle and mesh of each.
         rest: Rest positions of all particles, (n, 3) [m].
         sizes: Largest extent of each body at rest, (bodies,) [m].
-        w: Inverse masses of all particles, (n,) [1/kg].
 
     Attributes:
         pulls_free: Whether any island that they pull has no firm pin.
@@ -71,7 +76,6 @@ class LevelConstraints(Constraints):
         self._q, self._before = (np.zeros((3, len(self.particles))) for _ in range(2))
         self._moved = [np.zeros((3, level.size)) for level in self.levels]
         self.strain = np.zeros(len(sizes))
-        self.h = 0.0
 
     def _measure(self, number: int, start: int, mesh: TriMesh, rest: np.ndarray) -> None:
         """Measure the rest lengths of the edges of one body."""
@@ -96,11 +100,8 @@ class LevelConstraints(Constraints):
         self.lengths = self.unmapped * (self._longer * factors)[self.body]
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
-        used = np.array(
-            [m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield for m in materials]
-        )
-        used &= settings.method == "XPBD"
-        self.used = used[self.body]
+        used = np.array([is_tethered(m) and m.stretch > 0.0 for m in materials])
+        self.used = (used & (settings.method == "XPBD"))[self.body]
         self.active = bool(self.used.any())
         self.least_strain = least_strain(materials, settings, self.sizes * self.softer)
         self.weights = self._lumped(w)
@@ -112,7 +113,7 @@ class LevelConstraints(Constraints):
         free = np.ones(len(island_masses))
         free[islands[(w == 0.0) & (masses > 0.0)]] = 0.0
         self.pulls_free = self.active and bool(free[islands[self.particles]].any())
-        self._free, self._islands = free, (masses, islands, island_masses)
+        self._free, self._islands = free, Islands(masses, islands, island_masses)
 
     def _lumped(self, w: np.ndarray) -> list[np.ndarray]:
         """Inverse masses at both ends of every edge of each level, (2, m) each: M = m + P^T m, level by level."""
@@ -128,13 +129,12 @@ class LevelConstraints(Constraints):
         return weights[::-1]
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h = h
-        slack = MARGIN * np.maximum(self.strain, self.least_strain)
+        super().begin_substep(h, fraction)
+        slack = SLACK_MARGIN * np.maximum(self.strain, self.least_strain)
         self.reach[:] = np.where(self.used, self.lengths * (1.0 + slack[self.body]), np.inf)
 
     def begin_calls(self) -> list[Call]:
-        found = self.least_strain, MARGIN, self.used, self.lengths, self.body, self.reach
+        found = self.least_strain, SLACK_MARGIN, self.used, self.lengths, self.body, self.reach
         return [Call("clear", 0, (self.multipliers,)), Call("extend", 1, found)]
 
     def calls(self, last: bool, fresh: bool) -> list[Call] | None:
@@ -157,16 +157,12 @@ class LevelConstraints(Constraints):
         start = p.copy() if self.pulls_free else p
         make(kernels, self._calls, p, x)
         if self.pulls_free:
-            center, drift, turn = kernels.island_motion(x, p - start, *self._islands)
-            kernels.add_rigid(p, x, self._islands[1], center, np.zeros_like(drift), -self._free * turn)
+            center, drift, turn = kernels.island_motion(x, p - start, self._islands)
+            kernels.add_rigid(p, x, self._islands.of, (center, np.zeros_like(drift), -self._free * turn))
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return self.reach - np.linalg.norm(x[self.ends[0]] - x[self.ends[1]], axis=1)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        d = x[self.ends[1]] - x[self.ends[0]]
-        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
-        return self.ends.T, np.stack([n, -n], axis=1)
-
-    def forces(self) -> np.ndarray:
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+        rows, gradients = gradients_of_distance(x, self.ends)
+        return rows, -gradients

@@ -1,4 +1,10 @@
-"""Floors and walls: half-spaces that particles cannot enter, with friction (seed report on XPBD, sec. 2.2.5)."""
+"""Floors and walls: half-spaces that particles cannot enter, with friction.
+
+C = (p − q) · n − thickness >= 0        q: a point of the plane; n: its normal
+∇C = n
+α = 0
+from: Müller et al. 2007, sec. 3.4; friction: Macklin et al. 2014, eq. 24
+"""
 
 from __future__ import annotations
 
@@ -60,7 +66,7 @@ def checked_place(point: Sequence[float], normal: Sequence[float]) -> tuple[np.n
 
 
 class PlaneConstraints(Constraints):
-    """C = (p - point) . normal - thickness >= 0 for every free particle, with Coulomb friction.
+    """One plane and every free particle.
 
     Args:
         plane: The plane.
@@ -85,7 +91,6 @@ class PlaneConstraints(Constraints):
         self.multipliers = np.zeros(len(particles))
         self.factors: np.ndarray | float = 1.0
         self.passed = np.zeros(0, int)
-        self.h = 0.0
 
     def lay_path(
         self, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray], dt: float = 1.0
@@ -120,8 +125,7 @@ class PlaneConstraints(Constraints):
         self.weights = w
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h = h
+        super().begin_substep(h, fraction)
         if self.stands:
             return
         (start, from_normal), (end, to_normal) = self.path
@@ -232,9 +236,6 @@ class PlaneConstraints(Constraints):
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.particles[:, None], np.tile(self.normal, (len(self.particles), 1, 1))
-
-    def forces(self) -> np.ndarray:
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
 
 
 def floors(planes: Sequence[PlaneConstraints], x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

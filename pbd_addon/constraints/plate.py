@@ -1,5 +1,10 @@
 """Bending of stiff sheets: plate elements, solved all at once.
 
+C = φ − φ0 at every hinge        φ: the dihedral angle; φ0: the rest angle
+∇C = as of dihedral angles in `bend`
+α = the inverse of the elements' stiffness in the hinges, a matrix
+from: elements of Morley 1968, see `plate_elements`; implicit Euler: Baraff and Witkin 1998
+
 One pass over hinges gives each at most the stiffness m/h², so stiffer sheets would hang too deep. For a body that is
 stiff by this measure the linear system (M + h² B Q) p = M p̃ of the whole body is solved in every substep instead:
 implicit Euler. Its factors are cached for each h.
@@ -17,12 +22,12 @@ from ..bodies.creases import Creases
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
-from .base import Constraints
+from .base import Constraints, within_half_turn
 from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
 
-STIFF = 0.1
+STIFF_SHEET = 0.1
 """A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too
 much there, 10 % at 0.03 and 94 % at 0.3, compared with 160 substeps; usual cloth, cotton at 1 cm, is at 0.04."""
 
@@ -42,9 +47,6 @@ CLAMP = 1e4
 MOST_TURNS, TURNED = 8, 1e-4
 """If the rest shape is folded, the load rotates with the normals: the system is solved at most this often, until no
 normal rotates by more than this [rad]. With one solve, film of 1e-4 N·m folded at a right angle trembles at 2 m/s."""
-
-KEPT = 3
-"""Number of substep lengths whose factors are cached: the usual one and those after halving it."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -107,7 +109,6 @@ class Plate:
         self.unbent = self.first_unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
         self.first_angles, self.plastic = self.rest_angles, np.zeros(len(self.rest_angles))
         self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_refold)
-        self._factors: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
 
     def grow(self, factor: float) -> None:
         """Let the rest shape be so many times as large as at the beginning: at any size a fold takes the same work."""
@@ -128,14 +129,6 @@ class Plate:
         self.bent = bool(self.elements.push.any())
         as_first = self.grown == 1.0 and not changed.any()
         self.unbent = self.first_unbent if as_first else np.zeros_like(self.first_unbent)
-
-    def factors_for(self, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Factors of M + stiffness · energy."""
-        if stiffness not in self._factors:
-            while len(self._factors) >= KEPT:
-                del self._factors[next(iter(self._factors))]
-            self._factors[stiffness] = self.blocks.factorize(self.masses, stiffness)
-        return self._factors[stiffness]
 
     def solve(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
         """Move positions p (n, 3) from x before the substep; `moved` accumulates the displacements of all passes.
@@ -158,7 +151,7 @@ class Plate:
         b[blocks.rows] = self.masses[ids, None] * base[ids]
         for rows, matrix, vertices in blocks.held:
             b[rows] -= stiffness * (matrix @ ahead[vertices])
-        factors = self.factors_for(stiffness)
+        factors = blocks.factors(self.masses, stiffness)
         if self.bent:
             corners = self.elements.corners
             at_rest = triangle_normals(unbent, corners)
@@ -182,9 +175,7 @@ class Plate:
         """Dihedral angle minus rest angle of every hinge at positions p (n, 3), (m,) [rad]."""
         hinges = self.elements.hinges.T
         angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
-        if self.bent:
-            angles -= self.rest_angles
-        return np.asarray(angles - 2.0 * np.pi * np.round(angles / (2.0 * np.pi)))
+        return within_half_turn(angles - self.rest_angles if self.bent else angles)
 
     def moments(self, p: np.ndarray) -> np.ndarray:
         """Moment of every hinge against its opening at positions p (n, 3), (m,) [N m]."""
@@ -195,10 +186,9 @@ class Plate:
 
 
 class PlateConstraints(Constraints):
-    """C = dihedral angle − rest angle at every hinge of a stiff body; their compliances form a matrix, not a diagonal.
+    """The hinges of all stiff bodies. With the model ISOMETRIC every rest angle is 0.
 
-    That matrix is the inverse of the plate elements' stiffness in the hinges, with all slopes at minimum energy (see
-    `plate_elements`); it is never formed. With the model ISOMETRIC every rest angle is 0.
+    The matrix of their compliances is that with all slopes at minimum energy; it is never formed.
 
     Args:
         sheets: One per body.
@@ -216,7 +206,6 @@ class PlateConstraints(Constraints):
         self.plates: dict[int, Plate] = {}
         self._map: np.ndarray | None = None
         self._hinges: dict[int, np.ndarray] = {}
-        self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._map = maps.get("bend")
@@ -298,7 +287,7 @@ class PlateConstraints(Constraints):
 
 
 def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray, substeps: int) -> bool:
-    """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF`.
+    """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF_SHEET`.
 
     l² is twice the mean area of a triangle, ρ the mass per area of moving vertices, and h is `USUAL_FRAME` / substeps.
     B includes the mean factor of creases; a triangle has 1.5 edges.
@@ -310,7 +299,7 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
     square = 2.0 * sheet.areas.sum() / len(sheet.triangles)
     h = USUAL_FRAME / substeps
     bend *= 1.0 + (np.asarray(sheet.creases.factors) - 1.0).sum() / (1.5 * len(sheet.triangles))
-    return bool(h**2 * bend * factors[moving].mean() > STIFF * density * square**2)
+    return bool(h**2 * bend * factors[moving].mean() > STIFF_SHEET * density * square**2)
 
 
 def is_folded(sheet: Sheet) -> bool:

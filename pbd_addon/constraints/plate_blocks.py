@@ -17,12 +17,16 @@ import numpy as np
 from ..arrays.incidence import by_owner, entries
 from .plate_elements import PlateElements
 
-LEAST = 32
+LEAST_UNKNOWNS = 32
 """Levels are merged until they have about this many unknowns: for smaller products call overhead dominates."""
 
-MOST = 1e10
+LARGEST_ENTRY = 1e10
 """Largest entry of stiffness · energy, in masses of all: of 16 digits, these are left 6. A sheet of 1 N·m and 100 x 100
 vertices a millimeter apart is at 2e4, beside pinned faces at 2e8; from 1e16 on there is no solution."""
+
+
+KEPT = 3
+"""Number of substep lengths whose factors are cached: the usual one and those after halving it."""
 
 
 class Held(NamedTuple):
@@ -125,13 +129,22 @@ class PlateBlocks:
         entries_of_vertices = np.concatenate([block.diagonal() for block in self.diagonal])[self.rows]
         self._largest = float(entries_of_vertices.max(initial=0.0))
         self._n = n
+        self._factors: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
 
     def limited(self, masses: np.ndarray, stiffness: float) -> float:
-        """The stiffness [kg m²], or the largest beside which masses (n,) [kg] are not lost in rounding, see `MOST`."""
-        most = MOST * float(masses[self.vertices].sum())
+        """The stiffness [kg m²], or the largest beside which masses (n,) [kg] survive rounding, see `LARGEST_ENTRY`."""
+        most = LARGEST_ENTRY * float(masses[self.vertices].sum())
         return most / self._largest if stiffness * self._largest > most else stiffness
 
-    def factorize(self, masses: np.ndarray, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def factors(self, masses: np.ndarray, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """As `_factorize`, which some of the last ones need not be done again; always for the same masses."""
+        if stiffness not in self._factors:
+            while len(self._factors) >= KEPT:
+                del self._factors[next(iter(self._factors))]
+            self._factors[stiffness] = self._factorize(masses, stiffness)
+        return self._factors[stiffness]
+
+    def _factorize(self, masses: np.ndarray, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Factors of M + stiffness · energy for `kernels.solve_blocks`; masses (n,) [kg], stiffness [kg m²]."""
         weight = np.zeros(int(self.starts[-1]))
         weight[self.rows] = masses[self.vertices]
@@ -195,7 +208,7 @@ def levels_of(rest: np.ndarray, triangles: np.ndarray, islands: np.ndarray) -> n
     np.maximum.at(depth, island, found)
     found += (np.cumsum(depth + 1) - depth - 1)[island]
     unknowns = 2.0 * len(used) / (found.max() + 1)  # Per level: its vertices, and as many edges along it.
-    level[used] = found // max(1, round(LEAST / unknowns))
+    level[used] = found // max(1, round(LEAST_UNKNOWNS / unknowns))
     return level
 
 

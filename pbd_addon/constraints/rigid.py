@@ -1,7 +1,12 @@
-"""Rigid pieces: particles that keep their arrangement, by shape matching (Müller et al. 2005), and what turns them.
+"""Rigid pieces: particles that keep their arrangement, by shape matching, and what turns them.
 
-A piece is one row: of all rotations and translations of its shape, the one that fits its particles best is where they
-are put. What pushes them in contact meets the mass of the whole piece, see `rigid_contacts`.
+C = sqrt(Σ m_i |p_i − g_i|² / M)        g: the shape of a piece, turned and moved so that C is smallest
+∇C = m_i (p_i − g_i) / (M C)
+α = 0
+from: Müller et al. 2005, sec. 3.3
+
+A piece is one row, and one projection puts every particle on its goal. What pushes them in contact meets the mass of
+the whole piece, see `rigid_contacts`.
 """
 
 from __future__ import annotations
@@ -14,14 +19,14 @@ from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from .base import Constraints
 
-LEAST_MOMENT = 1e-10
+SMALLEST_MOMENT = 1e-10
 """A moment of inertia below this share of the largest counts as zero: a straight rod does not turn about itself."""
 
 TURN_ROUNDS = 8
 """Most fixed-point rounds for the turn of a substep. A brick at 10 rad/s, 20 substeps, turns by 0.02 rad in one: each
 round leaves a hundredth of the error, so that rounding is reached. At 100 rad/s a tenth is left: 1e-8 at the end."""
 
-ROUNDING = 1e-15
+TURN_ROUNDING = 1e-15
 """Turns are not told apart by less [rad]."""
 
 LARGEST_TURN = 1.0
@@ -29,11 +34,9 @@ LARGEST_TURN = 1.0
 
 
 class RigidConstraints(Constraints):
-    """C = root mean square of |p_i - g_i|, by mass, of each piece, where the goals g are its shape, turned and moved.
+    """Rigid pieces; momentum and angular momentum stay, because the goals fit best.
 
-    The goals that fit best make C smallest, so the gradient is m_i (p_i - g_i) / (M C), and one projection puts every
-    particle on its goal. That keeps momentum and angular momentum. Firmly pinned particles weigh as much as
-    `inertia.PIN_SHARE` says, so that a piece follows its pins.
+    Firmly pinned particles weigh as much as `inertia.PIN_SHARE` says, so that a piece follows its pins.
 
     Args:
         pieces: Particles of each piece, (k,) int each.
@@ -60,7 +63,6 @@ class RigidConstraints(Constraints):
         self._vertices = vertices.take(self.particles, axis=0).T
         self.multipliers = np.zeros(len(pieces))
         self.active = len(pieces) > 0
-        self.h = 0.0
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._pinned = self.particles[w[self.particles] == 0.0]
@@ -72,10 +74,6 @@ class RigidConstraints(Constraints):
             self.masses = masses[self.particles]
             self.mass = self.sums(self.masses)
             self._shape = self.about_centers_of(self._vertices)[1]
-
-    def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h = h
 
     def predict(self, p: np.ndarray, x: np.ndarray) -> None:
         """Let pieces go from x to where they get by themselves, instead of to p (3, n), in place.
@@ -156,9 +154,6 @@ class RigidConstraints(Constraints):
         gradients[self.piece, rows] = scale[:, None] * (x[self.particles] - goals.T)
         return particles, gradients
 
-    def forces(self) -> np.ndarray:
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
-
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cross products of columns, (3, m)."""
@@ -172,7 +167,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def inverse_inertia(inertia: np.ndarray) -> np.ndarray:
     """Inverses of moments of inertia, (b, 3, 3), with 0 about axes that have none."""
     moments, axes = np.linalg.eigh(inertia)
-    usable = moments > LEAST_MOMENT * moments[:, -1:]
+    usable = moments > SMALLEST_MOMENT * moments[:, -1:]
     return np.asarray(axes * (usable / np.where(usable, moments, 1.0))[:, None] @ axes.transpose(0, 2, 1))
 
 
@@ -186,7 +181,7 @@ def turns(turning: np.ndarray, inertia: np.ndarray) -> np.ndarray:
         before, (straight, sideways) = found, series(found)
         gyration = cross(found, np.einsum("bij,jb->ib", inertia, found))
         found = limited(np.einsum("bij,jb->ib", inverse, turning - sideways * gyration) / straight)
-        if np.abs(found - before).max() < ROUNDING:
+        if np.abs(found - before).max() < TURN_ROUNDING:
             break
     return found
 

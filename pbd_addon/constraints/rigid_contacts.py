@@ -18,7 +18,7 @@ from .rigid import RigidConstraints, cross, inverse_inertia, limited, turned
 RIGID_PASSES = 8
 """Most Jacobi passes over contacts of rigid pieces: a box on its face takes a third of the slip in each."""
 
-RUBBED = 1e-2
+FRICTION_TOLERANCE = 1e-2
 """Share of the largest friction of a contact by which a last pass may change any."""
 
 
@@ -154,7 +154,7 @@ class ContactPasses:
             before = tangential.copy()
             kernels.apply_contact_friction(p, x, *rows, 1, tangential)
             self._rub(p, (tangential - before)[:, self.some])
-            if np.abs(tangential - before).max() <= RUBBED * (static * multipliers).max():
+            if np.abs(tangential - before).max() <= FRICTION_TOLERANCE * (static * multipliers).max():
                 break
 
     def _rub(self, p: np.ndarray, rubbed: np.ndarray) -> None:

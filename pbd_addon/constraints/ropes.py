@@ -1,12 +1,14 @@
 """Bending of ropes: chains of edges without faces, solved all at once, as plates are.
 
-At a vertex b between a and c, with edges of the lengths l and k, the rope curls by
+C = |D| − |D0|, with D = (c − b) / k − (b − a) / l        b: between a and c, with edges of the lengths l and k
+∇C = d / l, −(1 / l + 1 / k) d, d / k at a, b, c, with d = D / |D|
+α = (l + k) / (2 EI)
+from: Euler's elastica, by differences of the edges' directions; implicit Euler: Baraff and Witkin 1998
 
-    D = (c - b) / k - (b - a) / l,        E = ½ · EI · 2 / (l + k) · (|D| - |D at rest|)²
-
-which for small angles is EI / 2 times the curvature squared per meter. An edge that is pinned at both ends cannot bend;
-its length does not count. Only the angle counts, not its direction: twist has no energy, and a straight rope that is to
-curl does so where it is pushed. The linear system (M + h² Q) p = M p̃ is solved in every substep: implicit Euler.
+|D| is 2 sin(angle / 2); for small angles the energy is EI / 2 times the curvature squared per meter. An edge that is
+pinned at both ends cannot bend; its length does not count. Only the angle counts, not its direction: twist has no
+energy, and a straight rope that is to curl does so where it is pushed. The linear system (M + h² Q) p = M p̃ is solved
+in every substep.
 """
 
 from __future__ import annotations
@@ -19,8 +21,7 @@ from ..bodies.maps import of_rows
 from ..bodies.mesh import connected_components
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
-from .base import Constraints
-from .plate import KEPT
+from .base import Constraints, directions
 from .plate_blocks import PlateBlocks, levels_of
 from .plate_elements import FLAT, PlateElements
 
@@ -37,11 +38,10 @@ def rope_rows(edges: np.ndarray, n: int) -> np.ndarray:
 
 
 class RopeBendConstraints(Constraints):
-    """C = |D| - |D| at rest, which is 2 sin(angle / 2), at the inner vertices of ropes.
+    """The inner vertices of ropes.
 
     Args:
         rows: Particles of each, the middle one in the middle, (m, 3) int.
-        body: Body of each, (m,) int.
         rest: Rest positions of all particles, (n, 3) [m].
         width: EI of a rope over its material's `bend` [m].
     """
@@ -60,15 +60,13 @@ class RopeBendConstraints(Constraints):
         self.curls, self.grown = self.measure(rest), np.ones(len(rows))
         self.factors = self.first_factors = self.masses = np.zeros(0)
         self._map: np.ndarray | float = 1.0
-        self.active, self.h = False, 0.0
+        self.active = False
         self._moved, self._reached = np.zeros((0, 3)), np.zeros((0, 3))
 
     def measure(self, rest: np.ndarray) -> np.ndarray:
         """|D| of a rest shape (n, 3) by its own lengths, (m,) [1]."""
         one, middle, other = rest[self.rows.T]
-        ways = [middle - one, other - middle]
-        before, after = (way / np.maximum(np.linalg.norm(way, axis=1), 1e-300)[:, None] for way in ways)
-        found = np.linalg.norm(after - before, axis=1)
+        found = np.linalg.norm(directions(other - middle) - directions(middle - one), axis=1)
         return np.where(found < FLAT, 0.0, found)
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
@@ -108,19 +106,15 @@ class RopeBendConstraints(Constraints):
         self.blocks = PlateBlocks(elements, np.ones(count), self.levels, self.masses < np.inf, False)
         self._moved = np.zeros_like(self.rest)
         self._reached = np.zeros((0, 3))
-        self._known: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
         self._moved[:] = 0.0
-        if h not in self._known:
-            while len(self._known) >= KEPT:
-                del self._known[next(iter(self._known))]
-            self._known[h] = self.blocks.factorize(self.masses, self.blocks.limited(self.masses, h**2))
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         blocks, ids, h = self.blocks, self.blocks.vertices, self.h
         stiffness = blocks.limited(self.masses, h**2)
+        factors = blocks.factors(self.masses, stiffness)
         q = p.T - p[:, self.rows[0, 0]]  # Large coordinates would lose digits.
         known = np.zeros((int(blocks.starts[-1]), 3))
         known[blocks.rows] = self.masses[ids, None] * (q - self._moved)[ids]
@@ -130,7 +124,7 @@ class RopeBendConstraints(Constraints):
         way = self._ways(q) if curled else np.zeros(0)
         for _ in range(MOST_TURNS):
             b = known + stiffness * self._load(way) if curled else known
-            kernels.solve_blocks(b, blocks.starts, *self._known[h])
+            kernels.solve_blocks(b, blocks.starts, *factors)
             reached[ids] = b[blocks.rows]
             if not curled:
                 break
@@ -148,8 +142,7 @@ class RopeBendConstraints(Constraints):
 
     def _ways(self, p: np.ndarray) -> np.ndarray:
         """Direction of every D, (m, 3); 0 where a rope is straight."""
-        curls = self._curls(p)
-        return curls / np.maximum(np.linalg.norm(curls, axis=1), 1e-300)[:, None]
+        return directions(self._curls(p))
 
     def _load(self, ways: np.ndarray) -> np.ndarray:
         """Load of what curls at rest in these directions (m, 3), (unknowns, 3)."""

@@ -1,4 +1,10 @@
-"""Bending across welded seams."""
+"""Bending across welded seams.
+
+C = φ − φ0        φ: the dihedral angle across a closed seam; φ0: the angle of the material's seams
+∇C = as of dihedral angles in `bend`
+α = 2 (A1 + A2) / (seam bend · bend · l1 l2)        l1, l2: lengths of both edges; a row for either, with half of it
+from: as there
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ from .bend import DihedralConstraints
 
 
 class SeamFoldConstraints(DihedralConstraints):
-    """C = dihedral angle across a closed seam - the angle of the material's seams.
+    """Hinges across closed seams.
 
     The ends of such a hinge are two particles each, which are one. There is a row for either edge, with half of the
     stiffness: a row moves its own particles, and welds, projected later, hand on the mean.
@@ -20,8 +26,6 @@ class SeamFoldConstraints(DihedralConstraints):
     Args:
         hinges: (m, 4) int.
         geometry: Half of l² / (A1 + A2), (m,).
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
     """
 
     name = "seam bend"

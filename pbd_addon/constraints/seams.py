@@ -1,4 +1,15 @@
-"""Seams: pairs of vertices that are drawn together, and welds, which hold them as one particle from then on."""
+"""Seams: pairs of vertices that are drawn together, and welds, which hold them as one particle from then on.
+
+C = |p1 − p2| − l >= 0        l: goes from the gap at the start to 0
+∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
+α = 1 / `SEAM_STIFFNESS`
+from: the distance constraint of Müller et al. 2007, sec. 4.1, one-sided
+
+C = |p − m|        m: the mean of a group, by mass
+∇C = (p − m) / C
+α = 0
+from: Müller et al. 2007, sec. 3.3, whose rigid distance of 0 puts both ends at their mean
+"""
 
 from __future__ import annotations
 
@@ -9,7 +20,9 @@ import numpy as np
 from ..bodies.mesh import connected_components
 from ..bodies.settings import Material, SolverSettings, calm_speed
 from ..kernels import Kernels
-from .base import Constraints, compliances, laid_out, sort_rows
+from ..kernels.protocol.motion import Islands
+from ..kernels.protocol.projections import Springs
+from .base import NOTHING, Constraints, compliances, gradients_of_distance, laid_out, sort_rows
 from .distance import DistanceConstraints
 
 SEAM_STIFFNESS = 30.0
@@ -35,15 +48,13 @@ Cotton of 0.5 m, sewn below another, strained the edges at the seam by 10 % and 
 
 
 class SeamConstraints(Constraints):
-    """C = |p1 - p2| - length >= 0 where length goes to 0: a spring that only pulls, with a largest force.
+    """What draws seams together: springs that only pull, with a largest force.
 
     The force cannot exceed its limit, because the length is never shorter than the gap by more than that takes.
 
     Args:
         pairs: Both particles of every seam, (m, 2) int.
-        body: Body of each, (m,) int.
         usual_edges: Usual edge of the body of each, (m,) [m]; extents: its extent.
-        w: Inverse masses of all particles, (n,) [1/kg].
 
     Attributes:
         path: Lengths of all pairs at the beginning and at the end of the current frame, (2, m) [m]; set by the solver.
@@ -100,10 +111,8 @@ class SeamConstraints(Constraints):
         reach = np.where(gap < self.usual_edges[rows.order], np.inf, self.catch_up[rows.body] * self.h)
         self.lengths = np.clip(self.lengths, gap - np.minimum(most, reach), gap)
         packed = kernels.pack(p, w)
-        kernels.project_distance(
-            packed, x, rows.indices, rows.starts, rows.layouts, weights, self.lengths, self.alpha, scale, np.zeros(0),
-            self.multipliers, 1,
-        )  # fmt: skip
+        springs = Springs(weights, self.lengths, self.alpha, scale, NOTHING)
+        kernels.project_distance(packed, x, rows.colored(), springs, self.multipliers, 1)
         kernels.unpack(packed, p)
 
     def values(self, x: np.ndarray) -> np.ndarray:
@@ -111,17 +120,14 @@ class SeamConstraints(Constraints):
         return np.linalg.norm(x[one] - x[other], axis=1) - self.lengths
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        one, other = self.rows.indices
-        n = x[one] - x[other]
-        n /= np.maximum(np.linalg.norm(n, axis=1), 1e-300)[:, None]
-        return self.rows.indices.T, np.stack([n, -n], axis=1)
+        return gradients_of_distance(x, self.rows.indices)
 
     def forces(self) -> np.ndarray:
-        return -self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+        return -super().forces()
 
 
 class WeldConstraints(Constraints):
-    """C = p - mean of its group, for all particles of groups that are one: they are put where their mean is.
+    """All particles of groups that are one are put where their mean is.
 
     This keeps their momentum, and all get the same bits. Then the springs around them are solved once more while they
     are held, see `HELD_SHARE`; what these pull at them moves each island as a rigid body, so that momentum is kept.
@@ -148,7 +154,6 @@ class WeldConstraints(Constraints):
         self.first[self.members] = np.repeat(self.members[self.starts], self._sizes)
         self.multipliers = np.zeros((3, len(used)))
         self.active = len(used) > 0
-        self.h = 0.0
         self.springs: Sequence[DistanceConstraints] = ()
 
     def surround(
@@ -160,7 +165,7 @@ class WeldConstraints(Constraints):
         island_masses: np.ndarray,
     ) -> None:
         """Set the springs around the welds; w, and masses of the islands' rigid motion, are as in `Model`."""
-        self.springs, self._islands = springs, (masses, islands, island_masses)
+        self.springs, self._islands = springs, Islands(masses, islands, island_masses)
         self._fixed = np.flatnonzero(w == 0.0)
         self._held_share = np.broadcast_to(1.0, len(masses))
         if self.active:
@@ -202,10 +207,6 @@ class WeldConstraints(Constraints):
             return of_members
         return np.repeat(np.add.reduceat(of_members, self.starts, axis=-1), self._sizes, axis=-1)
 
-    def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h = h
-
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         before = p.take(self.members, axis=1)
         self.unite(p)
@@ -236,21 +237,13 @@ class WeldConstraints(Constraints):
         withheld = np.zeros_like(p)
         withheld[:, own] = (1.0 / HELD_SHARE - 1.0) * (p - start).take(own, axis=1)
         self.unite(p)
-        masses, islands, island_masses = self._islands
         fixed = p[:, self._fixed]
-        motion = kernels.island_motion(start, withheld, masses, islands, island_masses)
-        kernels.add_rigid(p, start, islands, *motion)
+        motion = kernels.island_motion(start, withheld, self._islands)
+        kernels.add_rigid(p, start, self._islands.of, motion)
         p[:, self._fixed] = fixed
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.linalg.norm(x[self.members] - x[self.first[self.members]], axis=1)
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        particles = np.stack([self.members, self.first[self.members]], axis=1)
-        d = x[particles[:, 0]] - x[particles[:, 1]]
-        n = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
-        return particles, np.stack([n, -n], axis=1)
-
-    def forces(self) -> np.ndarray:
-        strength = np.linalg.norm(self.multipliers, axis=0)
-        return strength / self.h**2 if self.h else strength
+        return gradients_of_distance(x, np.stack([self.members, self.first[self.members]]))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..bodies.settings import SolverSettings
 from ..kernels import Kernels
-from .base import NO_STIFFNESS
+from ..kernels.protocol.inflation import Carried, SkinRows
+from ..kernels.protocol.motion import Islands
+from .base import NO_STIFFNESS, NOTHING
 from .distance import DistanceConstraints
 from .struts import StrutConstraints
 from .volume import VolumeConstraints
 
-BRACE = 4.0
+MASS_RATIO = 4.0
 """Ratio of a particle's effective mass to h² times the sum of tension over length of its edges.
 
 A tension T pulls a particle back with T / l per edge, and a pass applies that pull at the predicted position. One
@@ -22,36 +24,36 @@ explicit step is stable while h² times the largest eigenvalue of the pull over 
 theorem that eigenvalue is at most twice the largest sum of T / l over mass: 1.5 is enough for one step; the rest is for
 the sweep, the volume after it, and carried tensions. With 3, Foil without damping never comes to rest."""
 
-EXPLICIT = 1.5 * 0.75
+STABLE_RATIO = 1.5 * 0.75
 """No effective mass is needed where h² times the largest sum of T / l over mass is below 1 / this: on triangle meshes
 the largest eigenvalue is about 3/2 of that sum. This predicts 40.5 substeps where 40 were measured."""
 
-STIFF = 0.03
+LEAST_STRAIN = 0.03
 """Strain of a skin below which its effective mass is not reduced in proportion.
 
 A sweep corrects an edge by the fraction 1 / (1 + alpha / sum w), and that quotient is about 9 times the strain. Below
 0.1 carried tensions build up faster than a sweep spreads them; 0.02 to 0.04 were stable."""
 
-SLACK = 4.0
+STRAIN_RATIO = 4.0
 """Limit of that minimum strain, as a multiple of the skin's own: a slack skin keeps its own mass."""
 
-CARRIED, SWEPT = 0.8, 0.2
+CARRIED_SHARE, SWEPT_SOFTNESS = 0.8, 0.2
 """Fraction of the tensions that is carried over, and alpha / sum w below which it decreases with the square root.
 
 With none, a sweep from 0 leaves stiff skins 5 to 25 % too soft. If all were carried over, an impact would never decay;
 and because it lags, it feeds waves that a sweep hardly damps: with 0.9 Foil boils at 80 substeps or more, with 0.8 not
 even at 200."""
 
-EARNED = 2.0
+CARRIED_PER_LOAD = 2.0
 """Nothing is carried over where weight alone strains a skin, and all where at least half of the strain is due to its
 target or to the pressure of walls. Strain by weight fluctuates: carried over, a bear of 2 kg/m² on a floor gains energy
 until it jumps, and 7 of 30 bodies that hold their volume never come to rest; otherwise all do."""
 
-WEIGHS = 7.0
+WEIGHT_PRESSURE = 7.0
 """Largest pressure by weight on a floor, times the area of a side of a cube of that volume, over the weight.
 Measured: 1.5 to 3."""
 
-OWN = 0.5
+OWN_SHARE = 0.5
 """Largest fraction of a row's own tension, by its length, that makes up for what is not carried over: times
 alpha / sum w, so that this explicit part moves a row by at most half of its error.
 
@@ -59,37 +61,51 @@ It makes a skin at rest an exact fixed point: without it uneven skins show 5 to 
 1 %, and Foil 2 %. With 0.7 Foil without damping boils at 200 substeps, with 0.5 it does not. On skins that hang from
 pins it would feed their swing."""
 
-MOST = 4.0
+MOST_CARRIED = 4.0
 """Limit of the carried tension of a row, over that of an evenly strained skin. Shaped skins have up to 3 times that."""
 
-RAMP = 0.01
+VOLUME_STEP = 0.01
 """Largest relative change of a volume target in a substep: a jump tangles the poles of UV spheres permanently."""
 
-RATE = 2.0
+VOLUME_RATE = 2.0
 """Largest relative change of a volume target per second. A body that grows quickly jumps off the floor: at 5, a ball of
 1 m that inflates to twice its volume flies 1 to 2.6 m high, depending on the substeps."""
 
-ALIKE = 4.0
+SIMILAR_EDGES = 4.0
 """The effective mass of a particle is at least that for this many edges like its stiffest one.
 
-A row at rest is exact if `CARRIED` and `OWN` make up all of its tension: if alpha / sum w, which is half of `BRACE`
-times its strain times the number of similar edges at its ends, is 0.4. At the pole of a UV sphere only two of the
-stiffest edges meet. A sphere of 48 x 24 quads at 1.2 times its volume stretches there by 12.5, 11.5, 10.8, 10.3, 10.3 %
-with 2, 2.5, 3, 4, 6; by 10.4 % when converged. Four is the number in a grid."""
+A row at rest is exact if `CARRIED_SHARE` and `OWN_SHARE` make up all of its tension: if alpha / sum w, which is half of
+`MASS_RATIO` times its strain times the number of similar edges at its ends, is 0.4. At the pole of a UV sphere only two
+of the stiffest edges meet. A sphere of 48 x 24 quads at 1.2 times its volume stretches there by 12.5, 11.5, 10.8, 10.3,
+10.3 % with 2, 2.5, 3, 4, 6; by 10.4 % when converged. Four is the number in a grid."""
 
-LEAST = 1e-4
+SLACK_STRAIN = 1e-4
 """Strain below which a skin counts as slack."""
 
-FADES = 1.0
-"""Time in which the energy that `recoil` has taken, and may return, decays to a third [s]. A bounce takes a third of
-this time; a ball at rest must not store energy for a jump."""
+ENERGY_MEMORY = 1.0
+"""Time in which the energy that `rebound` has taken, and may return, decays to a third [s]. A bounce takes a
+third of this time; a ball at rest must not store energy for a jump."""
 
-GRADE = 0.05
+STRAIN_STEP = 0.05
 """Step in the logarithm of the strain by which the mass follows it, so that weights rarely change."""
 
 
-NOTHING = np.zeros(0)
-"""What is not there yet."""
+class Before(NamedTuple):
+    """What skins remember of the last substep.
+
+    Attributes:
+        tensions: Of each kind of rows, (m,) [N].
+        pressures: Of each piece, (pieces,) [Pa].
+        displaced: By how much its volume changed after it was projected, (pieces,) [m³].
+        targets: The volume that it was to have, (pieces,) [m³].
+        taken: Energy that `rebound` has taken from each island, (islands,) [J].
+    """
+
+    tensions: list[np.ndarray]
+    pressures: np.ndarray
+    displaced: np.ndarray
+    targets: np.ndarray
+    taken: np.ndarray
 
 
 class Weighted(Protocol):
@@ -104,14 +120,14 @@ class PressurizedSkin:
 
     A solver pass treats the stiffness along an edge implicitly, but not that across it, due to its tension. Therefore:
 
-    - Volume, stretch and shear of such a skin act on the mass max(m, `BRACE` h² sum T / l) instead of m, with the sum
-      of at least `ALIKE` edges. For short substeps that is m.
+    - Volume, stretch and shear of such a skin act on the mass max(m, `MASS_RATIO` h² sum T / l) instead of m, with the
+      sum of at least `SIMILAR_EDGES` edges. For short substeps that is m.
     - They start from most of the multipliers of the previous substep and some of the tensions by lengths. So a skin at
       rest carries its load, and its pressure balances its tensions, whatever the mass.
     - Their changes of momentum and angular momentum are undone (`end_pass`): gradients are taken at p, but
       v = (p - x) / h rotates about x.
     - Pushes by floors and colliders act on the true mass of what they touch. The rest of the impulse by the effective
-      mass is given to the whole piece as rigid motion (`recoil`), or a skin would sag under its effective weight.
+      mass is given to the whole piece as rigid motion (`rebound`), or a skin would sag under its effective weight.
 
     Args:
         volume: The closed surfaces of the scene.
@@ -123,7 +139,7 @@ class PressurizedSkin:
 
     Attributes:
         active: Whether there is any pressure; if not, all methods return at once.
-        hangs: Whether any piece under pressure has pins, see `hang`.
+        corrects_fall: Whether any piece under pressure has pins, see `correct_fall`.
         blown: Which islands have a piece under pressure, (islands,) bool.
         heavy: Inverse effective masses, (n,) [1/kg].
         carried: Carried multipliers of each kind of rows and of the pieces; empty after the first pass.
@@ -145,11 +161,12 @@ class PressurizedSkin:
         self.active = settings.method == "XPBD" and volume.active and len(self.skin[0].rest_lengths) > 0
         self.w = self.heavy = w
         self.masses, self.island_masses = masses, np.bincount(self.islands, masses)
+        self.whole = Islands(masses, self.islands, self.island_masses)
         self.h, self.grade = 0.0, NOTHING
         self.carried: list[np.ndarray] = []
         self.inner: np.ndarray | None = None
         self.outer: np.ndarray | None = None
-        self.hangs = False
+        self.corrects_fall = False
         if not self.active:
             return
         self.pieces = [volume.piece_of_particle[rows.rows.indices[0]] for rows in self.springs]
@@ -171,7 +188,7 @@ class PressurizedSkin:
                 self.pull += np.bincount(ends, stiffness, len(w))
                 np.maximum.at(stiffest, ends, stiffness)
             self.scale += np.bincount(piece, stiffness * rows.rest_lengths**2, count)
-        self.braced_pull = np.maximum(self.pull, ALIKE * stiffest)
+        self.mass_pull = np.maximum(self.pull, SIMILAR_EDGES * stiffest)
         free = np.zeros(len(self.island_masses), bool)
         free[self.island_of_piece[works]] = True
         free[self.pinned] = False
@@ -182,11 +199,11 @@ class PressurizedSkin:
         self.free, self.is_free = free, w > 0.0
         self.free_rows = [free[self.islands[rows.rows.indices[0]]] for rows in self.springs]
         weights = np.linalg.norm(settings.gravity) * self.island_masses[self.island_of_piece]
-        self.from_weight = WEIGHS * weights / np.maximum(volume.sizes, 1e-300) ** (2 / 3)
+        self.from_weight = WEIGHT_PRESSURE * weights / np.maximum(volume.sizes, 1e-300) ** (2 / 3)
         self.blown = np.zeros(len(free), bool)
         self.blown[self.island_of_piece[works]] = True
         self.hung = self.blown & (np.bincount(self.pinned, minlength=len(free)) > 0)
-        self.hangs = bool(self.hung.any())
+        self.corrects_fall = bool(self.hung.any())
         ends = np.cumsum([0, *map(len, self.pieces), count, count, count, len(free)]).tolist()
         self.places = [slice(start, end) for start, end in zip(ends, ends[1:])]
         held = np.cbrt(volume.target / np.maximum(volume.sizes, 1e-300)) - 1.0
@@ -201,45 +218,54 @@ class PressurizedSkin:
         if not self.active:
             return
         volume, count = self.volume, len(self.volume.pieces)
-        parts = self._parts(memory)
-        strain = self._strain(parts)
-        self._brace(kernels, np.maximum(strain, np.minimum(STIFF, SLACK * strain)), h)
+        before = self._recall(memory)
+        strain = self._strain(before)
+        self._set_masses(kernels, np.maximum(strain, np.minimum(LEAST_STRAIN, STRAIN_RATIO * strain)), h)
         self.carried = []
-        if parts:
-            walls = 3.0 * np.maximum(parts[-4] - self.from_weight, 0.0) * volume.sizes / self.scale
-            kept = np.minimum(1.0, EARNED * (self.set_strain + walls) / np.maximum(strain, LEAST))
+        if before:
+            walls = 3.0 * np.maximum(before.pressures - self.from_weight, 0.0) * volume.sizes / self.scale
+            kept = np.minimum(1.0, CARRIED_PER_LOAD * (self.set_strain + walls) / np.maximum(strain, SLACK_STRAIN))
             self.carried = [
                 kernels.carried_tensions(
-                    x, rows.rows.indices, rows.rest_lengths, rows.compliance, tensions, kept, *shares, most, piece, h
+                    x,
+                    SkinRows(rows.rows.indices, rows.rest_lengths, rows.compliance, piece),
+                    Carried(tensions, kept, *shares, most),
+                    h,
                 )
-                for rows, tensions, shares, most, piece in zip(self.springs, parts, self.shares, self.most, self.pieces)
+                for rows, tensions, shares, most, piece in zip(
+                    self.springs, before.tensions, self.shares, self.most, self.pieces
+                )
             ]
-            self.carried.append(CARRIED * h**2 * kept * parts[-4])
-        volume.pushed_away = parts[-3] if parts else np.zeros(count)
-        reached = parts[-2] if parts else volume.enclosed(kernels, x)
-        self.taken = parts[-1] * np.exp(-h / FADES) if parts else np.zeros(len(self.island_masses))
-        most = min(RAMP, RATE * h)
+            self.carried.append(CARRIED_SHARE * h**2 * kept * before.pressures)
+        volume.pushed_away = before.displaced if before else np.zeros(count)
+        reached = before.targets if before else volume.enclosed(kernels, x)
+        self.taken = before.taken * np.exp(-h / ENERGY_MEMORY) if before else np.zeros(len(self.island_masses))
+        most = min(VOLUME_STEP, VOLUME_RATE * h)
         volume.aim = np.minimum(np.maximum(volume.target, (1.0 - most) * reached), (1.0 + most) * reached)
         self.before = x.copy()
         self.inner, self.outer = None, None
 
-    def _brace(self, kernels: Kernels, strain: np.ndarray, h: float) -> None:
+    def _set_masses(self, kernels: Kernels, strain: np.ndarray, h: float) -> None:
         """Set effective masses and what depends on them, unless they are those of the last substep."""
-        grade = np.where(strain > LEAST, np.ceil(np.log(np.maximum(strain, LEAST)) / GRADE), -np.inf)
+        grade = np.where(
+            strain > SLACK_STRAIN, np.ceil(np.log(np.maximum(strain, SLACK_STRAIN)) / STRAIN_STEP), -np.inf
+        )
         if h == self.h and np.array_equal(grade, self.grade):
             return
         self.h, self.grade = h, grade
-        strain = np.exp(grade * GRADE)
-        heavy = np.maximum(self.masses, BRACE * h**2 * self._pull(self.braced_pull, strain))
+        strain = np.exp(grade * STRAIN_STEP)
+        heavy = np.maximum(self.masses, MASS_RATIO * h**2 * self._pull(self.mass_pull, strain))
         self.heavy = np.divide(1.0, heavy, out=np.zeros_like(heavy), where=self.is_free)
-        self.lifted: dict[bool, np.ndarray] = {}
+        self.unweighted: dict[bool, np.ndarray] = {}
         for kind in (self.volume, *self.outside, *self.springs):
             kind.use_weights(self.heavy)
         self.shares = [
-            kernels.carried_shares(self.heavy, rows.rows.indices, stiffness, free, h, CARRIED, SWEPT, OWN)
+            kernels.carried_shares(
+                self.heavy, rows.rows.indices, stiffness, free, h, CARRIED_SHARE, SWEPT_SOFTNESS, OWN_SHARE
+            )
             for rows, stiffness, free in zip(self.springs, self.stiffness, self.free_rows)
         ]
-        limits = MOST * h**2 * strain
+        limits = MOST_CARRIED * h**2 * strain
         self.most = [
             np.where(stiffness > 0.0, np.inf, 0.0)
             if rows is self.struts
@@ -247,14 +273,14 @@ class PressurizedSkin:
             for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
         ]
 
-    def _strain(self, parts: list[np.ndarray]) -> np.ndarray:
+    def _strain(self, before: Before | None) -> np.ndarray:
         """Strain of the skin of each piece, by its tensions or its target, (pieces,) >= 0."""
-        if not parts:
+        if not before:
             return self.set_strain
         volume = self.volume
         pulls = [
             volume.kernels.sum_by_piece(piece, tensions * rows.rest_lengths, len(self.scale))
-            for rows, tensions, piece in zip(self.springs, parts, self.pieces)
+            for rows, tensions, piece in zip(self.springs, before.tensions, self.pieces)
             if rows is not self.struts
         ]
         return self._limited(sum(pulls) / self.scale)
@@ -267,27 +293,28 @@ class PressurizedSkin:
         """Substeps of dt seconds with which no particle of an island would need an effective mass, (islands,)."""
         need = np.zeros(len(self.island_masses))
         if self.active:
-            pull = self._pull(self.pull, self._strain(self._parts(memory)))
+            pull = self._pull(self.pull, self._strain(self._recall(memory)))
             rate = np.divide(pull, self.masses, out=np.zeros_like(pull), where=self.w > 0.0)
             np.maximum.at(need, self.islands, rate)
-        return dt * np.sqrt(EXPLICIT * need)
+        return dt * np.sqrt(STABLE_RATIO * need)
 
     def _pull(self, stiffness: np.ndarray, strain: np.ndarray) -> np.ndarray:
         """Sum of tension over length at each particle of pieces that are strained so far, (n,) [N/m]."""
         return (strain / (1.0 + strain))[self.volume.piece_of_particle] * stiffness
 
-    def _parts(self, memory: np.ndarray) -> list[np.ndarray]:
-        """Tensions of each kind of rows, pressures, displaced volumes, targets, and energy taken from each island by
-        `recoil`; empty if `memory` is of other rows.
-        """
-        return [memory[place] for place in self.places] if len(memory) == self.places[-1].stop else []
+    def _recall(self, memory: np.ndarray) -> Before | None:
+        """What a substep has left; None if `memory` is of other rows."""
+        if len(memory) != self.places[-1].stop:
+            return None
+        *tensions, pressures, displaced, targets, taken = (memory[place] for place in self.places)
+        return Before(tensions, pressures, displaced, targets, taken)
 
     def pressures(self, memory: np.ndarray) -> np.ndarray:
         """Overpressure in each piece by the result of `remember`, (pieces,) [Pa]; 0 if it is not known."""
-        parts = self._parts(memory)
-        return parts[-4] if parts else np.zeros(len(self.volume.pieces))
+        before = self._recall(memory)
+        return before.pressures if before else np.zeros(len(self.volume.pieces))
 
-    def hang(
+    def correct_fall(
         self, kernels: Kernels, p: np.ndarray, x: np.ndarray, fall: np.ndarray, masses: np.ndarray,
         island_masses: np.ndarray, everywhere: bool = False,
     ) -> None:  # fmt: skip
@@ -297,16 +324,16 @@ class PressurizedSkin:
         for its rigid part, see `Model.damping_masses`: so the piece swings at the right speed. `everywhere`: also for
         pieces without pins, which gravity alone does not bend, but wind and lift do.
         """
-        if everywhere not in self.lifted:
+        if everywhere not in self.unweighted:
             share = np.divide(self.heavy, self.w, out=np.ones_like(self.w), where=self.is_free)
             concerned = self.blown if everywhere else self.hung
-            self.lifted[everywhere] = np.where(concerned[self.islands], 1.0 - share, 0.0)
-        lifted = self.lifted[everywhere]
-        if lifted.any():
-            center, push, spin = kernels.island_motion(x, fall, masses, self.islands, island_masses)
+            self.unweighted[everywhere] = np.where(concerned[self.islands], 1.0 - share, 0.0)
+        unweighted = self.unweighted[everywhere]
+        if unweighted.any():
+            center, push, spin = kernels.island_motion(x, fall, Islands(masses, self.islands, island_masses))
             bent = fall.copy()
-            kernels.add_rigid(bent, x, self.islands, center, -push, -spin)
-            p -= lifted * bent
+            kernels.add_rigid(bent, x, self.islands, (center, -push, -spin))
+            p -= unweighted * bent
 
     def begin_pass(self, p: np.ndarray) -> None:
         """Remember the positions p (3, n) at the beginning of a pass of the inner kinds."""
@@ -316,7 +343,7 @@ class PressurizedSkin:
             self.outer = p - self.inner if self.outer is None else self.outer + (p - self.inner)
         self.start = p.copy()
 
-    def take_up(self, kernels: Kernels, p: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def apply_carried(self, kernels: Kernels, p: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Add carried multipliers to all rows but the edges, whose own are returned, (m,).
 
         Also returns what those of all others do to the particles at p, times h², (3, n). Both are empty if there are
@@ -341,7 +368,7 @@ class PressurizedSkin:
             self._add_rigid(kernels, p, x, p - self.start, -self.free.astype(float))
             self.inner = p.copy()
 
-    def recoil(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, v: np.ndarray, one_by_one: bool) -> None:
+    def rebound(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, v: np.ndarray, one_by_one: bool) -> None:
         """Apply the rest of pushes from outside to whole pieces, as rigid velocity added to v (3, n), in place.
 
         A push is an impulse on the true mass of the particles that were hit, and moves the piece accordingly. With f
@@ -369,30 +396,30 @@ class PressurizedSkin:
         count = len(self.island_masses)
         met = np.bincount(self.islands, hit, count)
         effective = np.divide(hit, self.heavy * self.masses, out=np.zeros_like(hit), where=self.heavy > 0.0)
-        braced = np.bincount(self.islands, effective, count)
-        excess = np.divide(braced, met, out=np.ones(count), where=met > 0.0) - 1.0
+        heavy_met = np.bincount(self.islands, effective, count)
+        excess = np.divide(heavy_met, met, out=np.ones(count), where=met > 0.0) - 1.0
         share = met / self.island_masses
         gain = excess * (1.0 - share) / (1.0 + share * excess) * self.free
         if not one_by_one:
             gain = np.where(met > 0.0, gain[met > 0.0].min(), 0.0)
         if not gain.any():
             return
-        flight = kernels.island_motion(x, v, self.masses, self.islands, self.island_masses)[1]
-        center, push, spin = kernels.island_motion(x, outer, self.masses, self.islands, self.island_masses)
+        flight = kernels.island_motion(x, v, self.whole)[1]
+        center, push, spin = kernels.island_motion(x, outer, self.whole)
         push, spin = push * (gain / self.h), spin * (gain / self.h)
         work = self.island_masses * np.einsum("ij,ij->j", flight, push)
         part = np.divide(np.minimum(work, self.taken), work, out=np.ones(count), where=work > 0.0)
         if not one_by_one:
             part[:] = part.min()
         self.taken -= part * work
-        kernels.add_rigid(v, x, self.islands, center, push * part, spin * part)
+        kernels.add_rigid(v, x, self.islands, (center, push * part, spin * part))
 
     def _add_rigid(
         self, kernels: Kernels, target: np.ndarray, x: np.ndarray, moved: np.ndarray, gain: np.ndarray
     ) -> None:
         """Add `gain` (islands,) times the rigid part of a displacement (3, n) to `target` (3, n)."""
-        center, velocity, spin = kernels.island_motion(x, moved, self.masses, self.islands, self.island_masses)
-        kernels.add_rigid(target, x, self.islands, center, velocity * gain, spin * gain)
+        center, velocity, spin = kernels.island_motion(x, moved, self.whole)
+        kernels.add_rigid(target, x, self.islands, (center, velocity * gain, spin * gain))
 
     def remember(self, kernels: Kernels, x: np.ndarray) -> np.ndarray:
         """Data for the next substep, flat; x (3, n) [m] are the positions after this one."""
@@ -400,7 +427,8 @@ class PressurizedSkin:
             return np.zeros(0)
         volume = self.volume
         away = np.where(volume.working & ~volume.sets_pressure, volume.enclosed(kernels, x) - volume.last, 0.0)
-        most = np.where(volume.holds_volume, RAMP * volume.target, np.inf)  # Else walls too close would crush it.
+        # Without a limit walls too close would crush it.
+        most = np.where(volume.holds_volume, VOLUME_STEP * volume.target, np.inf)
         away = np.minimum(np.maximum(away, -most), most)
         pressures = volume.multipliers / self.h**2
         return np.concatenate([*(rows.forces() for rows in self.springs), pressures, away, volume.aim, self.taken])

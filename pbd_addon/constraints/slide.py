@@ -1,4 +1,10 @@
-"""Sliding pins: vertices that stay at their distance from a moving surface or line, and slide along it freely."""
+"""Sliding pins: vertices that stay at their distance from a moving surface or line, and slide along it freely.
+
+C = |p − q| − d        q: the nearest point of the rail, on which it stays as p moves; d: the distance at the start
+∇C = (p − q) / |p − q|
+α = 0, or of soft pins as in `attachment`
+from: the distance constraint of Müller et al. 2007, sec. 4.1, whose q moves without friction, and so has no gradient
+"""
 
 from __future__ import annotations
 
@@ -41,7 +47,7 @@ class Sliding(NamedTuple):
 
 
 class SlideConstraints(Constraints):
-    """C = |p - q| - distance, where q is the nearest point of a rail: without friction, q goes where p does.
+    """All sliding pins of a scene.
 
     The distance is that of the start; what is farther away or nearer gets there evenly within a frame. A particle looks
     for q among the neighbors of the element where q was, so it does not leap to another part of the rail, and C is
@@ -73,7 +79,6 @@ class SlideConstraints(Constraints):
             self._enter(np.concatenate([one.places for one in sliding]), rails, rails, 0.0)
         self.targets = self.distances = np.where(np.abs(self.gaps) < ON_RAIL, 0.0, self.gaps)
         self.multipliers = np.zeros(len(self.particles))
-        self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self.hold = maps["hold"][self.particles] if "hold" in maps else np.ones(len(self.particles))
@@ -125,8 +130,8 @@ class SlideConstraints(Constraints):
         return np.asarray(start + self.fraction * (end - start))
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h, self.fraction = h, fraction
+        super().begin_substep(h, fraction)
+        self.fraction = fraction
         self.alpha = self.compliance / h**2
         left = np.where(self.alpha > 0.0, 0.0, (1.0 - fraction) / (1.0 - self.begun))
         self.targets = self.distances + left * (self.gaps - self.distances)
@@ -167,9 +172,6 @@ class SlideConstraints(Constraints):
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.particles[:, None], self._feet(x[self.particles])[1][:, None]
-
-    def forces(self) -> np.ndarray:
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
 
 
 def _neighbors(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,10 @@
-"""Struts: springs through the inside of a body, each with its own stiffness in tension and in compression."""
+"""Struts: springs through the inside of a body, each with its own stiffness in tension and in compression.
+
+C = |p1 − p2| − l        l: the length at rest
+∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
+α = l / (E A)        E: Young's modulus of the inside [Pa]; A: half of the areas of both ends
+from: the bar of Hooke's law; rows as in `distance`
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,7 @@ from .distance import DistanceConstraints
 
 
 class StrutConstraints(DistanceConstraints):
-    """C = |p1 - p2| - rest length, with the stiffness E A / l of a bar with Young's modulus E.
+    """Struts of all bodies.
 
     Bars share the inside: the bar of each vertex has half of its area, because the one of the other side has the other
     half. So a slab between parallel sides has Young's modulus E, whatever its mesh.
@@ -20,8 +26,6 @@ class StrutConstraints(DistanceConstraints):
         pairs: Both particles of every row, (m, 2) int.
         rest_lengths: (m,) [m].
         areas: Of each end, if it has a bar to the other, else 0, (m, 2) [m²].
-        body: Body index of each row, (m,) int.
-        w: Inverse masses of all particles, (n,) [1/kg].
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from ..bodies.mesh import TriMesh, pair_keys
 CROOKED = 1.15
 """A path is used instead of the arc if it is longer by this factor; a smaller excess may be an error of measurement."""
 
-FLAT = 1e-3
+FLAT_COSINE = 1e-3
 """A surface is flat if all cosines between its normals are within this of 1."""
 
 
@@ -96,7 +96,7 @@ def distances_along(
         For each net, (m,) [m]; inf if two vertices are not neighbors along the surface.
     """
     normals = _normals(mesh, rest)
-    is_flat = (normals @ normals[0] > 1.0 - FLAT).all()
+    is_flat = (normals @ normals[0] > 1.0 - FLAT_COSINE).all()
     graph = None if is_flat else SurfaceGraph(mesh, rest)
     found = []
     for members, pairs in levels:

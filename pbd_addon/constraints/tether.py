@@ -1,4 +1,9 @@
-"""Tethers, or long range attachments (Kim et al. 2012): limits on the distance of particles from their pins.
+"""Tethers, or long range attachments: limits on the distance of particles from their pins.
+
+C = (1 + slack) d − |p − a| >= 0        a: the pin; d: the distance at rest along the surface
+∇C = −(p − a) / |p − a| at p
+α = 0
+from: Kim et al. 2012, with slack for the elastic strain
 
 A sweep over the edges propagates the pull of a pin by one edge, so a fine mesh sags like rubber. A tether acts at once,
 but only where the cloth would be overstretched; the rest is left to the edges.
@@ -13,26 +18,32 @@ import numpy as np
 
 from ..bodies.mesh import TriMesh, connected_components
 from ..bodies.settings import Material, SolverSettings
-from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
-from .base import Constraints, make
+from ..kernels.protocol.projections import Tethered
+from .base import Constraints
 from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph
 
 PER_PARTICLE = 2
-"""Tethers of a particle, to the nearest groups of pins."""
+"""Tethers of a particle, to the nearest groups of pins. The nearest does most: a curtain of 48 x 48 on two corners
+has a mean strain of 0.016, 0.015, 0.015 % with 1, 2, 4."""
 
 MANY_GROUPS = 8
-"""With more pin groups than this, each particle gets only one tether, to the nearest pin."""
+"""With more pin groups than this, each particle gets only one tether, to the nearest pin: each group takes a search
+over the whole mesh, see `surface_graph.STRIDE`."""
 
-MARGIN = 1.1
-"""Ratio of a tether's slack to the elastic strain."""
+SLACK_MARGIN = 1.1
+"""Ratio of a tether's slack to the elastic strain. The same curtain of 500 N/m is strained by 8.3, 9.1, 9.8, 17 % at
+most with 1, 1.1, 1.3, 2, and by 7.5 % with 160 substeps."""
 
-MEMORY = 0.1
-"""Time in which the remembered elastic strain decays by a factor e [s]: about two frames."""
+STRAIN_MEMORY = 0.1
+"""Time in which the remembered elastic strain decays by a factor e [s]: about two frames. From 0.02 to 0.5 s that
+curtain is strained by 8.5 to 10.6 % at most."""
 
 DYNAMIC_LOAD = 3.0
-"""Load, in multiples of its own weight, that a soft cloth may bear before its multipliers show the strain."""
+"""Load, in multiples of its own weight, that a soft cloth may bear before its multipliers show the strain: what falls
+into its pins bears more than the twice of a load put on at once. From 1 to 6 that curtain is strained by 8.1 to 10.8
+%."""
 
 
 def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -68,16 +79,15 @@ def tether_rows(mesh: TriMesh, rest: np.ndarray, pins: np.ndarray) -> tuple[np.n
 
 
 class TetherConstraints(Constraints):
-    """C = (1 + slack) length - |p - anchor| >= 0; one-sided, and only the free particle moves.
+    """Tethers of all bodies.
 
-    The slack follows the elastic strain of the stretch constraints, or soft cloth would become rigid: it is `MARGIN`
-    times the largest strain by their multipliers, which decays slowly, and at least what the cloth's own weight can
-    cause.
+    The slack follows the elastic strain of the stretch constraints, or soft cloth would become rigid: it is
+    `SLACK_MARGIN` times the largest strain by their multipliers, which decays slowly, and at least what the cloth's own
+    weight can cause.
 
     Args:
         particles, anchors: (m,) int.
         lengths: (m,) [m].
-        body: Body index of each row, (m,) int.
         sizes: Largest extent of each body at rest, (bodies,) [m].
 
     Attributes:
@@ -103,7 +113,6 @@ class TetherConstraints(Constraints):
         self.softer = self._longer = self.grown = np.ones(bodies)
         self.multipliers = np.zeros(len(self.lengths))
         self.strain = np.zeros(bodies)
-        self.h = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         """Tethers are at least as long and as slack as the longest and softest path through their body."""
@@ -121,23 +130,16 @@ class TetherConstraints(Constraints):
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self.inverse_masses = w
         self._weigh()
-        used = np.array(
-            [m.tethers and m.stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield for m in materials]
-        )
-        self.least_strain = least_strain(materials, settings, self.longest * self.softer)
-        if settings.method == "PBD":
-            used = np.array(
-                [
-                    m.tethers and m.k_stretch > 0.0 and m.pressure_mode == "OFF" and not m.stretch_yield
-                    for m in materials
-                ]
-            )
-            self.least_strain = np.zeros(self.bodies)
+        stretch = "k_stretch" if settings.method == "PBD" else "stretch"
+        used = np.array([is_tethered(m) and getattr(m, stretch) > 0.0 for m in materials])
+        self.least_strain = np.zeros(self.bodies)
+        if settings.method == "XPBD":
+            self.least_strain = least_strain(materials, settings, self.longest * self.softer)
         # Soft cloth stretches most on the bias, by shear, which edges do not show; it needs no tethers.
         used &= ~is_soft(materials, settings, self.sizes)
         # The reach of those without tethers is infinite.
         self.least_strain = np.where(used, self.least_strain, 1.0)
-        self.shares = np.stack([np.where(used, MARGIN, np.inf), np.full(self.bodies, 1.0 / DYNAMIC_LOAD)])
+        self.shares = np.stack([np.where(used, SLACK_MARGIN, np.inf), np.full(self.bodies, 1.0 / DYNAMIC_LOAD)])
         self.slack = np.empty_like(self.shares)
         self.active = bool(used[self.body].any())
         self.gravity = float(np.linalg.norm(settings.gravity))
@@ -152,7 +154,7 @@ class TetherConstraints(Constraints):
     def _weigh(self) -> None:
         self.weights = np.zeros(0) if self.kernels.PACKED else self.inverse_masses[self.particles]
 
-    def follow(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
+    def remembered_strain(self, before: np.ndarray, stretch: DistanceConstraints, duration: float) -> np.ndarray:
         """Elastic strain of each body to remember, (bodies,): that of the last substep, or `before` as it has decayed.
 
         duration: Length of the substep [s].
@@ -163,7 +165,7 @@ class TetherConstraints(Constraints):
         else:
             now = np.zeros(self.bodies)
             np.maximum.at(now, stretch.rows.body, elastic)
-        return np.maximum(now, math.exp(-duration / MEMORY) * before)
+        return np.maximum(now, math.exp(-duration / STRAIN_MEMORY) * before)
 
     def begin_substep(self, h: float, fraction: float) -> None:
         if fraction >= 1.0:  # they are asked for only there
@@ -181,14 +183,8 @@ class TetherConstraints(Constraints):
         ]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        found = (
-            self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body, self.slack,
-            self.fallen, self.multipliers,
-        )  # fmt: skip
-        return [Call("project_tether", 1, found)]
-
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        make(kernels, self.calls(True, True), p, x)
+        tethers = Tethered(self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body)
+        return [Call("project_tether", 1, (tethers, self.slack, self.fallen, self.multipliers))]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         least, usual = self.slack[:, self.body]
@@ -202,6 +198,11 @@ class TetherConstraints(Constraints):
 
     def forces(self) -> np.ndarray:
         return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)
+
+
+def is_tethered(material: Material) -> bool:
+    """Whether a material that resists stretching has tethers: its lengths are those of the rest shape."""
+    return material.tethers and material.pressure_mode == "OFF" and not material.stretch_yield
 
 
 def least_strain(materials: Sequence[Material], settings: SolverSettings, lengths: np.ndarray) -> np.ndarray:

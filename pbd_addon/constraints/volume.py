@@ -1,4 +1,10 @@
-"""Enclosed volume and pressure of balloons (Müller et al. 2007, sec. 4.4)."""
+"""Enclosed volume and pressure of balloons.
+
+C = V − k V0, with V = 1/6 Σ (p1 × p2) · p3 over the triangles        k: the pressure of Müller et al., a factor
+∇C = 1/6 Σ p2 × p3 at p1 of each triangle
+α = 0; of what has a pressure P(V) [Pa] instead, V − V0 with α = −1 / P'(V), linearized
+from: Müller et al. 2007, sec. 4.4, eq. 14; pressures: Newton's step on λ = h² P(V)
+"""
 
 from __future__ import annotations
 
@@ -8,8 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bodies.settings import ATMOSPHERE, Material, SolverSettings
+from ..bodies.fields import ATMOSPHERE
+from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..kernels.protocol.inflation import Volumes
 from .base import Constraints, Residual, relaxation
 
 BURST, LEAKING = 1, 2
@@ -33,11 +41,11 @@ class Piece(NamedTuple):
 
 
 class VolumeConstraints(Constraints):
-    """C = V - pressure x V0 for every piece, or a pressure in Pa that follows from V.
+    """One row for every closed piece; `forces` are overpressures [Pa].
 
-    Modes of the material: VOLUME is the constraint of Müller et al. 2007, eq. 14; OVERPRESSURE pushes with a constant
-    P; GAS keeps P V of the air inside constant. The last two are constraints whose multiplier is a function of the
-    volume, lambda = h² P(V); each iteration takes one Newton step on it:
+    Modes of the material: VOLUME is the constraint of Müller et al.; OVERPRESSURE pushes with a constant P; GAS keeps
+    P V of the air inside constant. The multiplier of the last two is a function of the volume, lambda = h² P(V); each
+    iteration takes one Newton step on it:
 
         d_lambda = (h² P(V) - lambda) / (1 - h² P'(V) sum w |grad V|²)
 
@@ -67,7 +75,6 @@ class VolumeConstraints(Constraints):
         self.n = n
         self.multipliers = np.zeros(len(self.pieces))
         self.last = np.zeros(len(self.pieces))
-        self.h = 0.0
         rims = [rim for piece in self.pieces for rim in piece.caps]
         self.rim_sizes = np.array([len(rim) for rim in rims], float)
         self.side = np.ones(len(self.pieces))
@@ -155,8 +162,7 @@ class VolumeConstraints(Constraints):
         return np.array([one.mean() for one in own]), np.array([bool(np.ptp(one) > 0.0) for one in own], bool)
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.multipliers[:] = 0.0
-        self.h = h
+        super().begin_substep(h, fraction)
         if self.pumped is not None:
             start, end = self.pumped
             now = self.full + start + fraction * (end - start)
@@ -164,10 +170,8 @@ class VolumeConstraints(Constraints):
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         volumes, gradients = self.measure(kernels, p)
-        steps, changes = kernels.project_volume(
-            p, gradients, self.push, self.piece_of_particle, *self.errors(volumes), self.k, self.working,
-            self.sets_pressure,
-        )  # fmt: skip
+        state = Volumes(*self.errors(volumes), self.k, self.working, self.sets_pressure)
+        steps, changes = kernels.project_volume(p, gradients, self.push, self.piece_of_particle, state)
         self.multipliers += steps
         self.last = volumes + changes
 
@@ -241,7 +245,3 @@ class VolumeConstraints(Constraints):
         of_piece = self.piece_of_particle == np.arange(len(self.pieces))[:, None]
         rows = np.where(of_piece[:, :, None], gradients, 0.0)
         return np.tile(np.arange(self.n), (len(self.pieces), 1)), rows
-
-    def forces(self) -> np.ndarray:
-        """Overpressure of every piece in the last substep, (pieces,) [Pa]."""
-        return self.multipliers / self.h**2 if self.h else np.zeros_like(self.multipliers)

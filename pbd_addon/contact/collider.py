@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import arguments
+from ..bodies import joints
 from ..bodies.mesh import TriMesh, as_polygons
 
 
@@ -24,11 +25,14 @@ class Collider:
         static_friction: The coefficient that must be overcome to start sliding; default: `friction`.
         restitution: Share of the speed of approach that a bounce gives back, 0 to 1.
         inside: Keep cloth inside of a closed surface instead of outside.
+        join_borders: Whether borders that start at the same place are one, as UV seams of imported figures are. They
+            are meant to move together: of each place, the first vertex counts.
         name: Used in messages.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
         closed: Whether the surface has no border.
+        notes: Hints about the mesh, in sentences.
 
     `thickness`, `friction`, `static_friction`, `restitution` may be changed between steps.
 
@@ -45,12 +49,17 @@ class Collider:
         static_friction: float | None = None,
         restitution: float = 0.0,
         inside: bool = False,
+        join_borders: bool = True,
         name: str = "Collider",
     ) -> None:
         self.name = arguments.instance("name", name, str)
         self.vertices = arguments.vectors(f"{name}: vertices", vertices)
         polygons = as_polygons(f"{name}: faces", faces, len(self.vertices))
-        self.mesh = TriMesh(self.vertices, polygons)
+        join_borders = arguments.switch(f"{name}: join_borders", join_borders)
+        self.mesh, joined = (
+            joints.obstacle(self.vertices, polygons) if join_borders else (TriMesh(self.vertices, polygons), 0)
+        )
+        self.notes = (joints.AT_ONE_PLACE.format(count=joined),) if joined else ()
         if not len(self.mesh.triangles):
             raise ValueError(f"{name}: there is no face to collide with")
         self.closed = not self.mesh.boundary_loops

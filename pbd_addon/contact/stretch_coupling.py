@@ -51,7 +51,7 @@ def couple_stretch_and_contact(
     kernels: Kernels,
     contact: ContactConstraints,
     springs: Sequence[DistanceConstraints],
-    seams: SeamConstraints,
+    seams: SeamConstraints | None,
     p: np.ndarray,
     x: np.ndarray,
     can_tear: bool = False,
@@ -62,7 +62,7 @@ def couple_stretch_and_contact(
         kernels: Those of a backend.
         contact: Contact.
         springs: Shear and stretch, as far as they are active, stretch last.
-        seams: What the springs must not open again.
+        seams: What the springs must not open again, if there is any.
         p: Predicted positions, (3, n) [m]; changed.
         x: Positions before the substep, (3, n) [m].
         can_tear: Whether cloth may give way instead where it meets nothing but cloth: a balloon that bursts only
@@ -82,7 +82,7 @@ def couple_stretch_and_contact(
         if can_tear and share.min() == 1.0:
             return
         before = p.copy()
-        contact.welds.solve_springs(kernels, [*springs, seams], p, x, share)
+        contact.welds.solve_springs(kernels, [*springs, seams] if seams else springs, p, x, share)
         contact.withhold(kernels, np.where(held, p - before, 0.0), HELD_SHARE)
         contact.project_again(kernels, p)
 

@@ -5,14 +5,16 @@ Frames that a `Store` also has, such as one on disk, need not be in memory.
 
 from __future__ import annotations
 
-import dataclasses
 import math
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
 
 from ..arrays import arguments
 from ..model.model import State
+from ..model.part import Kept
+from ..parts import KEPT
 
 
 class Store(Protocol):
@@ -51,6 +53,9 @@ class FrameCache:
     @classmethod
     def of(cls, store: Store, first: int, last: int) -> FrameCache:
         """A cache of the frames `first` to `last`, all in a store."""
+        if not all(callable(getattr(store, name, None)) for name in ("holds", "positions", "state")):
+            arguments.refuse("store", "what holds frames, with the functions holds, positions and state", store)
+        last = arguments.whole("last", last, arguments.whole("first", first))
         cache = cls.__new__(cls)
         cache.first, cache.store, cache.keeps_all = first, store, False
         cache._states, cache._exact = [None] * (last - first + 1), {}
@@ -70,17 +75,14 @@ class FrameCache:
     def nbytes(self) -> int:
         """Memory of all frames [bytes]."""
         states = [*self._held, *(one for at, one in self._exact.items() if self.first < at < self.last)]
-        places = {
-            id(place): place.nbytes
-            for state in states
-            for place in (*state.colliders, *state.rails, state.rest, state.joined)
-        }
-        return sum(places.values()) + sum(map(_bytes, states))
+        shared = {id(array): array.nbytes for state in states for _, _, array in _remembered(state)}
+        return sum(state.x.nbytes + state.v.nbytes for state in states) + sum(shared.values())
 
     @property
     def frame_bytes(self) -> int:
-        """Memory that another frame will take, without colliders [bytes]."""
-        return sum(map(_bytes, self._held[-1:]))
+        """Memory that another frame will take, without what frames share as a rule [bytes]."""
+        arrays = [array for state in self._held[-1:] for kept, _, array in _remembered(state) if not kept.is_scene]
+        return sum(state.x.nbytes + state.v.nbytes for state in self._held[-1:]) + sum(one.nbytes for one in arrays)
 
     @property
     def _held(self) -> list[State]:
@@ -101,8 +103,7 @@ class FrameCache:
 
     def append(self, state: State) -> None:
         """Append a frame: a copy of the state and, until the next frame, the state itself, which must not change."""
-        small = {name: getattr(state, name).astype(np.float32) for name in ("x", "v", "skin")}
-        self._states.append(dataclasses.replace(state, **small).copy())
+        self._states.append(_as(np.float32, state))
         self._exact[self.last] = state
         if not self.keeps_all:
             self.forget_exact(self.last)
@@ -150,9 +151,7 @@ class FrameCache:
         held = self._states[frame - self.first]
         if held is None or (self.store is not None and self.store.holds(frame)):
             return self._stored.state(frame).copy()
-        state = held.copy()
-        state.x, state.v, state.skin = state.x.astype(float), state.v.astype(float), state.skin.astype(float)
-        return state
+        return _as(np.float64, held)
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`."""
@@ -173,7 +172,17 @@ class FrameCache:
         return self.store
 
 
-def _bytes(state: State) -> int:
-    """Memory of a state without its colliders, which frames share."""
-    arrays = state.x, state.v, state.pin_targets, state.prediction_error, state.skin, state.air, state.inside
-    return sum(one.nbytes for one in arrays) + state.seams.nbytes + state.plastic.nbytes
+def _as(dtype: type, state: State) -> State:
+    """A copy of a state whose motion, and what is as exact, has another type."""
+    memory = {part: dict(own) for part, own in state.memory.items()}
+    for part, own in memory.items():
+        own |= {name: own[name].astype(dtype) for name, kept in KEPT[part].items() if kept.is_single}
+    return State(state.x.astype(dtype), state.v.astype(dtype), memory)
+
+
+def _remembered(state: State) -> Iterator[tuple[Kept, str, np.ndarray]]:
+    """All arrays that a state remembers, with what is known of them and their names."""
+    for part, own in state.memory.items():
+        for name, value in own.items():
+            kept = KEPT[part][name]
+            yield from ((kept, name, array) for array in (value if kept.is_scene else [value]))

@@ -16,7 +16,7 @@ from ..model.model import Model, State
 from ..stepping import adaptive
 from ..timing.stopwatch import Stopwatch
 
-MATTERS = 0.2
+REPORTED_RESIDUAL = 0.2
 """Residual that is reported: a strip bends that much too far. Cotton at 1.6 cm is 7 to 16 % short while it swings."""
 
 MOST_STEPS = 200
@@ -28,7 +28,7 @@ class Advice(NamedTuple):
 
     Attributes:
         kind: "stretch", "shear", "bend" or "volume".
-        short: Fraction of its deformation that no force accounts for, above `MATTERS`.
+        short: Fraction of its deformation that no force accounts for, above `REPORTED_RESIDUAL`.
         substeps: Quality steps that would fix it; 0 if it takes more than `MOST_STEPS`.
         softer: Fraction of the material's stiffness that the current steps can resolve.
     """
@@ -69,7 +69,7 @@ class StepReport:
         inside: Number of particles inside of closed colliders, when that was looked for last.
         pierced: Number of edges of cloth through closed colliders, and of these through cloth, then.
         retries: Substeps that were done again.
-        is_cut_short: Whether retries were given up because the frame had spent its budget, see `Stepper.is_spent`.
+        is_cut_short: Whether retries were given up because the frame had spent its budget, see `CutFrame.is_spent`.
         strain_mean: Mean of |length / rest length - 1| over the edges.
         strain_p95: Its 95th percentile, rounded up to the strain of an edge.
         strain_max: Its maximum.
@@ -103,11 +103,13 @@ def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advi
     """Advice on the worst residual of a frame with that many substeps, or None if none shows."""
     worst = None
     for constraints, residual in found:
-        shows = residual.short > MATTERS and residual.error > adaptive.SHOWN * adaptive.tolerance(constraints, residual)
+        shows = residual.short > REPORTED_RESIDUAL and residual.error > adaptive.REPORTED_MULTIPLE * adaptive.tolerance(
+            constraints, residual
+        )
         if shows and (worst is None or residual.short > worst.short):
             enough = int(5.0 * math.ceil(substeps * adaptive.factor(constraints, residual) / 5.0))
             odds = residual.short / max(1.0 - residual.short, 1e-12)
-            softer = adaptive.SHORT / (1.0 - adaptive.SHORT) / odds
+            softer = adaptive.ACCEPTED_RESIDUAL / (1.0 - adaptive.ACCEPTED_RESIDUAL) / odds
             worst = Advice(constraints.cause, residual.short, enough if enough <= MOST_STEPS else 0, softer)
     return worst
 

@@ -1,34 +1,31 @@
 """States as arrays for files, to the bit, and back: what comes from a file is checked before it is a `State`.
 
-Colliders and rails are not among them: they are surfaces of the scene, of which others keep one for many frames.
+What a part remembers is called "part.memory" there. Surfaces of the scene are not among them: others keep one for many
+frames.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
 
-from ..air.wind import MODES
-from ..arrays.arguments import FARTHEST
-from ..model.model import REASONS, Model, Pace, State
+from ..model.model import Model, State
+from ..model.part import Kept
+from ..parts import KEPT
 from .frame_files import DamagedError
 
-NAMES = tuple(field.name for field in dataclasses.fields(State) if field.name not in ("colliders", "rails"))
-"""The arrays of a state in a file."""
+MOTION = Kept(lambda model, x: x)
+"""What is known of positions and velocities."""
 
-OF_ANY_ROWS = ("skin", "inside", "seams", "plastic")
-"""What counts as unknown if it has other rows than the model, which cloth that tears changes."""
-
-LENGTHS_OF_AIR = (0, 1, 5 + MODES)
-"""See `air.Memory`."""
+NAMES = ("x", "v", *(f"{part}.{name}" for part, own in KEPT.items() for name, kept in own.items() if not kept.is_scene))
+"""All arrays that a file can hold of a state; it holds those of the parts that a scene has."""
 
 
 def arrays_of(state: State) -> dict[str, np.ndarray]:
     """What a file holds of a state, by name."""
-    found = {name: np.asarray(getattr(state, name)) for name in NAMES}
-    return found | {"planes": found["planes"].reshape(-1, 2, 3).astype(float)}
+    remembered = {f"{part}.{name}": value for part, own in state.memory.items() for name, value in own.items()}
+    return {"x": state.x, "v": state.v} | {name: array for name, array in remembered.items() if name in NAMES}
 
 
 def state_from(
@@ -36,50 +33,40 @@ def state_from(
 ) -> State:
     """The state that arrays of a file hold; raises `DamagedError` if a model cannot be in it.
 
-    colliders, rails: As in `State`; `penetrated` is nothing if there were others.
+    colliders, rails: Surfaces of the scene then; what penetrated them is nothing if there were others.
     """
-    like = arrays_of(model.initial_state())
-    missing = [name for name in NAMES if name not in arrays]
-    if missing:
-        raise DamagedError(f"'{missing[0]}' is missing")
-    kept = {name: arrays[name] for name in NAMES}
-    for name, array in kept.items():
-        if not _can_be(name, array, like[name]):
-            raise DamagedError(f"'{name}' cannot be")
-    # As kernels expect it; those of a file are read-only. Prediction errors begin as float64 and go on as float32.
-    kept = {
-        name: np.array(array, None if name == "prediction_error" else like[name].dtype, order="C")
-        for name, array in kept.items()
-    }
-    joined, initial = kept["joined"], like["joined"]  # Vertices come apart, and never together.
+    first = model.initial_state()
+    found = {name: _checked(name, arrays, like) for name, like in arrays_of(first).items()}
+    joined, initial = (each.get("tearing.joined", np.zeros(0, int)) for each in (found, arrays_of(first)))
+    # Vertices come apart, and never together.
     if not (_in_range(joined, len(joined)) and (joined[joined] == joined).all() and (initial[joined] == initial).all()):
-        raise DamagedError("'joined' cannot be")
-    if kept["penetrated"].shape[1] != len(colliders):
-        kept["penetrated"] = np.zeros((len(model.bodies), len(colliders)), bool)
-    planes, pace, is_apart = kept.pop("planes"), kept.pop("pace"), kept.pop("is_apart")
-    return State(
-        **kept, planes=[(one[0], one[1]) for one in planes], colliders=colliders, rails=rails,
-        pace=Pace(*pace.tolist()), is_apart=bool(is_apart),
-    )  # fmt: skip
+        raise DamagedError("'tearing.joined' cannot be")
+    if found["obstacles.penetrated"].shape[1] != len(colliders):
+        found["obstacles.penetrated"] = np.zeros((len(model.bodies), len(colliders)), bool)
+    scene = {"obstacles.colliders": colliders, "slides.rails": rails}
+    memory = {part: {name: (found | scene)[f"{part}.{name}"] for name in own} for part, own in first.memory.items()}
+    return State(found["x"], found["v"], memory)
 
 
-def _can_be(name: str, array: np.ndarray, like: np.ndarray) -> bool:
-    """Whether an array has the type, the shape and the range of its kind; like: as the state of the model begins."""
+def _checked(name: str, arrays: Mapping[str, np.ndarray], like: np.ndarray) -> np.ndarray:
+    """The array of a name, as kernels expect it; those of a file are read-only."""
+    if name not in arrays:
+        raise DamagedError(f"'{name}' is missing")
+    part, _, memory = name.partition(".")
+    if not _can_be(arrays[name], like, KEPT[part][memory] if memory else MOTION):
+        raise DamagedError(f"'{name}' cannot be")
+    # Prediction errors begin as float64 and go on as float32.
+    return np.array(arrays[name], None if name == "obstacles.prediction_error" else like.dtype, order="C")
+
+
+def _can_be(array: np.ndarray, like: np.ndarray, kept: Kept) -> bool:
+    """Whether an array has the type, the shape and the range of its kind; like: with which the model begins."""
     if array.dtype.kind != like.dtype.kind or (array.dtype.kind == "f" and array.itemsize < 4):
         return False
-    if name in OF_ANY_ROWS or name == "air":
-        fits = array.ndim == like.ndim and (name != "air" or len(array) in LENGTHS_OF_AIR)
-    elif name == "penetrated":
-        fits = array.ndim == 2 and len(array) == len(like)
-    else:
-        fits = array.shape == like.shape
-    if not fits or array.dtype.kind in "bi":
-        return fits
-    if name == "prediction_error":
-        return bool((np.isnan(array) | (np.abs(array) <= FARTHEST)).all())
-    if name == "pace":
-        return bool((array >= 0.0).all() and (array <= FARTHEST).all() and array[2] < len(REASONS))
-    return bool((np.abs(array) <= (FARTHEST if name != "plastic" else 10.0)).all())
+    if kept.fits:
+        return kept.fits(array, like)
+    fits = array.ndim == like.ndim if kept.any_rows else array.shape == like.shape
+    return fits and (array.dtype.kind in "bi" or bool((np.abs(array) <= kept.most).all()))
 
 
 def _in_range(ids: np.ndarray, count: int) -> bool:

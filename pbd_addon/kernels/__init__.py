@@ -9,7 +9,8 @@ sorted by color; `starts` says where each color begins. No two rows of a color s
 gathered, computed and scattered at once. Values that depend only on masses and the length of a substep, such as the
 factor from a residual to a step, are computed by the constraints.
 
-Each file has the same name in three packages: `protocol` documents its functions, `numpy` and `numba` implement them.
+Each file has the same name in three packages: `protocol` has the signatures of its functions, with their docstrings and
+the records that they take; `numpy` and `numba` implement them.
 
 What is laid out otherwise, each in one place, because it is what takes the time of a frame (see docs/kernels.md):
 

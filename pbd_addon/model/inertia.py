@@ -1,4 +1,4 @@
-"""Masses, and the rates that depend on them."""
+"""Masses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..air.air import build_surface
-from ..air.lift import Lift
 from ..bodies.settings import Material, SolverSettings
 from ..constraints import VolumeConstraints
-from ..constraints.base import once_if_equal
 from .layout import Layout
 
 PIN_SHARE = 1e3
@@ -37,7 +34,7 @@ def inertia_of(
     settings: SolverSettings,
     volume: VolumeConstraints,
 ) -> dict[str, Any]:
-    """The masses and rates of a `Model`, arrays by name, what feels air, and what lifts."""
+    """The masses of a `Model`, arrays by name."""
     bodies, free, pinned, islands = layout.bodies, layout.free, layout.pinned, layout.islands
     counts = [len(body.vertices) for body in bodies]
     weighing = np.concatenate([body.masses(m, roped) for body, m, roped in zip(bodies, materials, layout.sewn.roped)])
@@ -64,10 +61,6 @@ def inertia_of(
         "masses": masses,
         "w": w,
         "gravity_fraction": gravity_fraction,
-        "drag": once_if_equal(np.repeat([m.drag for m in materials], counts)),
-        "damping": np.array([m.damping for m in materials], float)[layout.body_of_island],
         "damping_masses": damping_masses,
         "damping_island_masses": np.bincount(islands, damping_masses),
-        "surface": build_surface(bodies, [part.start for part in layout.slices], materials, masses, w, density),
-        "lift": Lift(volume.pieces, materials, settings, volume.burst, len(masses)),
     }

@@ -21,7 +21,7 @@ class Sewn(NamedTuple):
     Attributes:
         roped: Of which bodies the edges that can be seams are ropes, (bodies,) bool.
         welded: Which pairs are one particle, (pairs,) bool.
-        joined: `State.joined`.
+        joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
     """
 
     roped: np.ndarray
@@ -46,6 +46,7 @@ class Layout:
         extents: Largest extent of each body at rest, the diagonal of its box, (bodies,) [m].
         sewn: What was sewn before.
         follows: Particles whose rest shape can change, (d,) int.
+        seam_pairs: Both particles of all pairs that can be sewn, (s, 2) int; seam_body: body of each, (s,) int.
     """
 
     bodies: tuple[Body, ...]
@@ -62,6 +63,8 @@ class Layout:
     extents: np.ndarray
     sewn: Sewn
     follows: np.ndarray
+    seam_pairs: np.ndarray
+    seam_body: np.ndarray
 
     @property
     def rest_vertices(self) -> np.ndarray:
@@ -86,9 +89,12 @@ class Layout:
 
     def stacked(self, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Vertex numbers of each body as particle numbers of the scene, and the body of each row."""
-        shifted = [ids + part.start if part.start else ids for ids, part in zip(rows, self.slices)]
-        owner = np.repeat(np.arange(len(rows)), [len(ids) for ids in rows])
-        return (shifted[0] if len(rows) == 1 else np.concatenate(shifted)), owner
+        return _stacked(rows, self.slices)
+
+    @staticmethod
+    def of_body(particles: np.ndarray, part: slice) -> np.ndarray:
+        """Vertex numbers of those particles that are in a body's range."""
+        return particles[(particles >= part.start) & (particles < part.stop)] - part.start
 
     def maps_of_particles(self, maps: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
         """The maps that any body has, (n,) each."""
@@ -107,6 +113,7 @@ def lay_out(bodies: Sequence[Body], held: np.ndarray, sewn: Sewn) -> Layout:
     still[pins[is_firm]] = True
     islands = [int(body.mesh.islands.max()) + 1 for body in bodies]
     before = np.cumsum([0, *islands])
+    seam_pairs, seam_body = _stacked([body.seams for body in bodies], slices)
     return Layout(
         bodies=tuple(bodies),
         slices=slices,
@@ -122,7 +129,16 @@ def lay_out(bodies: Sequence[Body], held: np.ndarray, sewn: Sewn) -> Layout:
         extents=np.array([np.linalg.norm(np.ptp(body.rest_vertices, axis=0)) for body in bodies]),
         sewn=sewn,
         follows=np.flatnonzero(np.repeat([body.dynamic_mesh for body in bodies], [len(b.vertices) for b in bodies])),
+        seam_pairs=seam_pairs,
+        seam_body=seam_body,
     )
+
+
+def _stacked(rows: Sequence[np.ndarray], slices: Sequence[slice]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Layout.stacked`."""
+    shifted = [ids + part.start if part.start else ids for ids, part in zip(rows, slices)]
+    owner = np.repeat(np.arange(len(rows)), [len(ids) for ids in rows])
+    return (shifted[0] if len(rows) == 1 else np.concatenate(shifted)), owner
 
 
 def held_pins(
@@ -136,7 +152,7 @@ def held_pins(
 
 
 def initial_joints(bodies: Sequence[Body], materials: Sequence[Material]) -> np.ndarray:
-    """`State.joined` before anything is torn."""
+    """`Sewn.joined` before anything is torn."""
     parts = [body.origin.holding(material) for body, material in zip(bodies, materials)]
     starts = np.cumsum([0, *map(len, parts[:-1])])
     joined = np.concatenate([part + start for part, start in zip(parts, starts)])

@@ -7,43 +7,33 @@ All bodies of a scene form one set of n particles, body by body. Arrays of vecto
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..air.air import AirSurface, Surroundings
-from ..air.lift import Lift
+from ..air.surroundings import Surroundings
 from ..bodies.body import Body
 from ..bodies.settings import Material, SolverSettings
 from ..constraints import (
-    AttachmentConstraints,
     Constraints,
     DihedralConstraints,
     DistanceConstraints,
     Folds,
-    GrabConstraints,
-    InflationConstraints,
     IsometricConstraints,
-    LevelConstraints,
     Plane,
     PlaneConstraints,
     PlateConstraints,
-    PressurizedSkin,
     RigidConstraints,
-    RopeBendConstraints,
-    SeamConstraints,
-    SeamFoldConstraints,
-    SlideConstraints,
-    StrutConstraints,
-    TetherConstraints,
     VolumeConstraints,
     WeldConstraints,
 )
 from ..contact import Collider, ContactConstraints
-from ..kernels.protocol.frames import Call
-from .layout import Layout, initial_joints
+from .layout import Layout
+from .part import Part
+
+K = TypeVar("K")
+P = TypeVar("P")
 
 Place = tuple[np.ndarray, np.ndarray]
 
@@ -72,58 +62,16 @@ class State:
     Attributes:
         x: Positions, (3, n) float64 [m].
         v: Velocities, (3, n) float64 [m/s].
-        pin_targets: Targets of the pins at the end of the last frame, (3, k) [m]; where a pin is that is not held.
-        planes: The planes then, (point, unit normal) of each.
-        colliders: Vertices of each collider then, (3, m) [m] each.
-        rails: Vertices of the rail of each body that has one, the same way.
-        strain: Elastic strain that the tethers and levels of each body remember, (bodies,).
-        prediction_error: Of each particle, see `ContactConstraints.prediction_error`.
-        pushed: Which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool; all if unknown.
-        skin: Data that skins under pressure carry over, see `PressurizedSkin.remember`; (0,) without any.
-        penetrated: Which colliders are around or through which bodies, see `ContactConstraints.penetrated`,
-            (bodies, colliders) bool.
-        pace: How the last frame was stepped, for frames that choose their substeps.
-        air: Time, wind and gusts, see `air.Memory`.
-        inside: Of each closed piece, what was pumped into it [Pa m³], all that is inside if it leaks, and
-            `VolumeConstraints.opened`, (2, pieces).
-        seams: Of each pair that can be sewn, how far it has come, (3, pairs), see `sewing`.
-        rest: Rest shape of the bodies with `dynamic_mesh`, one after another, (3, d) [m], see `dynamic_mesh`.
-        plastic: How far rest angles and lengths have changed, (rows,) or (0,), see `plasticity`.
-        joined: The particle that stands for each where cloth is not torn, (n,) int; (0,) if nothing can tear.
-        is_apart: Whether nothing intersects, see `ContactConstraints.is_apart`; False if unknown.
+        memory: What each part remembers, by its name and that of the array, see `Part.MEMORY`.
     """
 
     x: np.ndarray
     v: np.ndarray
-    pin_targets: np.ndarray
-    planes: list[Place]
-    colliders: list[np.ndarray]
-    strain: np.ndarray
-    prediction_error: np.ndarray
-    pushed: np.ndarray
-    skin: np.ndarray
-    penetrated: np.ndarray
-    pace: Pace
-    air: np.ndarray
-    inside: np.ndarray
-    seams: np.ndarray
-    rest: np.ndarray
-    plastic: np.ndarray
-    joined: np.ndarray
-    rails: list[np.ndarray]
-    is_apart: bool = False
+    memory: dict[str, dict[str, Any]]
 
     def copy(self) -> State:
-        """A copy whose arrays can change without changing this one.
-
-        It shares colliders, rails, `rest`, `plastic` and `joined`, which are replaced as a whole.
-        """
-        return State(
-            self.x.copy(), self.v.copy(), self.pin_targets.copy(), list(self.planes), list(self.colliders),
-            self.strain.copy(), self.prediction_error.copy(), self.pushed.copy(), self.skin.copy(),
-            self.penetrated.copy(), self.pace, self.air.copy(), self.inside.copy(),
-            self.seams.copy(), self.rest, self.plastic, self.joined, list(self.rails), self.is_apart,
-        )  # fmt: skip
+        """A copy that can change without changing this one; memory is replaced, so they share it until then."""
+        return State(self.x.copy(), self.v.copy(), {part: dict(own) for part, own in self.memory.items()})
 
 
 @dataclasses.dataclass
@@ -134,8 +82,8 @@ class Targets:
         pins: (3, k) [m].
         planes: (point, unit normal) of each plane.
         colliders: Vertices of each collider, (3, m) [m] each.
-        rest: `State.rest`.
-        rails: `State.rails`.
+        rest: Rest shape of the bodies with `dynamic_mesh`, one after another, (3, d) [m].
+        rails: Vertices of the rail of each body that has one, (3, m) [m] each.
     """
 
     pins: np.ndarray
@@ -147,16 +95,19 @@ class Targets:
     @staticmethod
     def of(state: State) -> Targets:
         """The targets at which everything stays as in a state."""
-        return Targets(
-            state.pin_targets.copy(), list(state.planes), list(state.colliders), state.rest, list(state.rails)
-        )
+        here, nothing = state.memory["obstacles"], np.zeros((3, 0))
+        rest = state.memory["rest"]["shape"] if "rest" in state.memory else nothing
+        rails = state.memory["slides"]["rails"] if "slides" in state.memory else []
+        planes = [(point, normal) for point, normal in here["planes"]]
+        return Targets(state.memory["pins"]["targets"].copy(), planes, list(here["colliders"]), rest, list(rails))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Model(Layout):
-    """Particles and constraints of a scene; another material, collider or grab makes another model, see `build`.
+    """Particles, constraints and parts of a scene; another material, collider or grab makes another one, see `build`.
 
-    The kinds of constraints hold the multipliers of a substep, and compliances for its length.
+    It is built, then only read. Kinds of constraints are tables with scratch beside their rows: multipliers,
+    compliances for the length of a substep, lengths at rest of the moment. What is remembered is in the state.
 
     Attributes:
         planes: Floors and walls.
@@ -169,20 +120,19 @@ class Model(Layout):
         w: Inverse masses, (n,) [1/kg]; 0 where firmly pinned or isolated.
         gravity_fraction: Fraction of each particle's inertia that has weight, (n,); the rest is air. 0 for particles
             that cannot move.
-        drag: Rate of every particle's body, (n,) [1/s].
-        damping: Rate of every island's body, (islands,) [1/s].
         damping_masses: Mass of each particle in the rigid motion that damping keeps, (n,) [kg]: its inertia or, if
             firmly pinned, its part of `inertia.PIN_SHARE` times the inertia of all free particles of its island.
         damping_island_masses: Their sum over each island, (islands,) [kg].
-        surface: The triangles that feel air.
-        lift: Gas and water in closed pieces.
+        bends, folds: The models of bending, and all hinges, whichever of them holds them.
+        shear, stretch, welds, volume, rigid, plane_constraints, contact: The kinds that others ask for.
+        parts: What else the scene has, in the order of `parts.PARTS`; acting: those that do anything.
         around: What acts from outside.
-        further: Kinds that nothing asks for by name, in this order, and those that were added.
+        further: Kinds that were added.
+        kinds: All kinds of constraints, in the order of projection.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         outer: Those of them that may push bodies or have friction.
-        written: What `fused` has written down of the calls of a substep, by whether it ends a frame: what they are
-            known by, the calls, and their words.
+        scratch: What `fused` has written down of the calls of substeps. It is no part of what the model says.
     """
 
     planes: tuple[Plane, ...]
@@ -195,52 +145,35 @@ class Model(Layout):
     masses: np.ndarray
     w: np.ndarray
     gravity_fraction: np.ndarray
-    drag: np.ndarray
-    damping: np.ndarray
     damping_masses: np.ndarray
     damping_island_masses: np.ndarray
-    surface: AirSurface
-    lift: Lift
 
-    attachment: AttachmentConstraints
-    grabs: GrabConstraints
-    seams: SeamConstraints
-    slides: SlideConstraints
-    inflation: InflationConstraints
     bends: tuple[PlateConstraints, IsometricConstraints, DihedralConstraints]
     folds: Folds
-    ropes: RopeBendConstraints
-    levels: LevelConstraints
-    tethers: TetherConstraints
-    struts: StrutConstraints
     shear: DistanceConstraints
     stretch: DistanceConstraints
-    seam_folds: SeamFoldConstraints
     welds: WeldConstraints
     volume: VolumeConstraints
-    skin: PressurizedSkin
     rigid: RigidConstraints
-    further: tuple[Constraints, ...]
     plane_constraints: tuple[PlaneConstraints, ...]
     contact: ContactConstraints
+    parts: tuple[Part, ...] = ()
+    acting: tuple[Part, ...] = ()
+    further: tuple[Constraints, ...] = ()
     around: Surroundings = dataclasses.field(default_factory=Surroundings)
+    kinds: tuple[Constraints, ...] = ()
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
-    written: dict[bool, tuple[object, list[Call], np.ndarray]] = dataclasses.field(default_factory=dict)
+    scratch: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    @property
-    def kinds(self) -> tuple[Constraints, ...]:
-        """All kinds of constraints, in the order of projection."""
-        far = (*self.bends, self.seam_folds, self.ropes, self.levels, self.tethers, self.struts, self.slides)
-        springs = (*far, self.shear, self.stretch, self.welds, self.seams)
-        last = (*self.plane_constraints, self.contact)
-        return (self.attachment, self.grabs, self.inflation, *springs, self.volume, *self.further, self.rigid, *last)
+    def part(self, kind: type[P]) -> P | None:
+        """The part of that class, if the scene has it."""
+        return next((part for part in self.parts if isinstance(part, kind)), None)
 
-    @functools.cached_property
-    def drag_rates(self) -> np.ndarray:
-        """Share of its velocity that drag takes of each particle, (n,) [1/s]; (0,) where there is none."""
-        return self.drag * self.gravity_fraction if self.drag.any() else np.zeros(0)
+    def kind(self, kind: type[K]) -> K | None:
+        """The constraints of that class, if there are any of them."""
+        return next((constraints for constraints in self.kinds if isinstance(constraints, kind)), None)
 
     @property
     def springs(self) -> tuple[DistanceConstraints, ...]:
@@ -267,21 +200,12 @@ class Model(Layout):
     def initial_state(self) -> State:
         """The bodies at their initial positions and velocities."""
         x = np.concatenate([body.vertices for body in self.bodies]).T.copy()
-        planes = [(plane.point, plane.normal) for plane in self.planes]
-        colliders = [collider.vertices.T.copy() for collider in self.colliders]
-        bodies = len(self.bodies)
-        return State(
-            x, self.initial_velocities(x), x[:, self.pins], planes, colliders, np.zeros(bodies),
-            np.full(x.shape[1] + bodies, np.nan), np.ones(bodies, bool), np.zeros(0),
-            np.zeros((bodies, len(colliders)), bool), Pace(),
-            np.zeros(0), np.zeros((2, len(self.volume.pieces))), np.zeros((3, len(self.seams.pairs))),
-            self.first_rest(), np.zeros(0, np.float32), initial_joints(self.bodies, self.materials),
-            [body.rail.vertices.T for body in self.bodies if body.rail is not None],
-        )  # fmt: skip
-
-    def first_rest(self) -> np.ndarray:
-        """`State.rest` at the beginning."""
-        return np.concatenate([body.rest_vertices for body in self.bodies])[self.follows].T.copy()
+        memory = {
+            part.name: {name: kept.first(self, x) for name, kept in part.MEMORY.items()}
+            for part in self.parts
+            if part.MEMORY
+        }
+        return State(x, self.initial_velocities(x), memory)
 
     def pushed(self) -> np.ndarray:
         """Which bodies were pushed by volume, planes or contact after stretch in the last substep, (bodies,) bool."""

@@ -9,10 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.mesh import rest_volume
+from ..constraints import LevelConstraints, RopeBendConstraints, StrutConstraints, TetherConstraints
 from ..constraints.plate_elements import FLAT
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State, Targets
+from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 from . import plasticity
+from .skin import Skin
 
 SHORTEST = 1e-3
 """A rest length is at least this share of the first one: an edge of none has no direction in which to push."""
@@ -22,16 +25,47 @@ GRADE = 0.1
 sheet in 0.02 s with 2500 vertices, in 3 s with 10,000. Half a step turns their folds by 5 % more or less."""
 
 
-def rest_shape(model: Model, follows: np.ndarray) -> np.ndarray:
+def rest_shape(model: Model, state: State) -> np.ndarray:
+    """The rest shape of all bodies in a state, (n, 3) [m]."""
+    return _whole(model, state.memory[RestShapes.name]["shape"]) if len(model.follows) else model.rest_vertices
+
+
+def _whole(model: Model, shape: np.ndarray) -> np.ndarray:
     """The rest shape of all bodies, (n, 3) [m], where that of the bodies with `dynamic_mesh` is (3, d) [m]."""
     rest = np.concatenate([body.rest_vertices for body in model.bodies])
-    rest[model.follows] = follows.T
+    rest[model.follows] = shape.T
     return rest
 
 
-def begin(model: Model, state: State, targets: Targets) -> RestPath | None:
-    """Begin a frame: its `RestPath`, or None if no rest shape can change."""
-    return RestPath(model, state, targets) if len(model.follows) else None
+class RestShapes(Part):
+    """The bodies of a scene whose rest shape can change; it remembers that, one after another, (3, d) [m]."""
+
+    name = "rest"
+    MEMORY = remembers(shape=Kept(lambda model, x: model.rest_vertices[model.follows].T.copy()))
+
+    @classmethod
+    def is_in(cls, model: Model) -> bool:
+        return len(model.follows) > 0
+
+    def place(self, model: Model, state: State) -> None:
+        RestPath(model, state, Targets.of(state)).reach(1.0)
+
+    def begin_frame(self, frame: Frame) -> FollowedRest:
+        return FollowedRest(self, frame)
+
+
+class FollowedRest(Acting):
+    """Rest shapes in a frame."""
+
+    def __init__(self, part: RestShapes, frame: Frame) -> None:
+        super().__init__(part, frame)
+        self.path = RestPath(frame.model, frame.state, frame.targets)
+
+    def begin_substep(self, substep: Substep) -> None:
+        self.path.reach(substep.stop)
+
+    def end_frame(self) -> None:
+        self.memory["shape"] = self.frame.targets.rest
 
 
 class RestPath:
@@ -41,11 +75,13 @@ class RestPath:
         self.model, self.state = model, state
         self.dynamic = np.array([body.dynamic_mesh for body in model.bodies])
         self.hinges = np.flatnonzero(model.folds.follows)
-        end = rest_shape(model, targets.rest)
+        struts, self.ropes = model.kind(StrutConstraints), model.kind(RopeBendConstraints)
+        self.springs = [kind for kind in (model.stretch, model.shear, struts) if kind is not None]
+        end = _whole(model, targets.rest)
         self.start = self._measure(end)
         self.way = [np.zeros_like(values) for values in self.start]
-        if targets.rest is not state.rest:
-            ends, self.start = self.start, self._measure(rest_shape(model, state.rest))
+        if targets.rest is not state.memory[RestShapes.name]["shape"]:
+            ends, self.start = self.start, self._measure(rest_shape(model, state))
             self.way = [one - other for one, other in zip(ends, self.start)]
             self.way[-1] -= 2.0 * np.pi * np.round(self.way[-1] / (2.0 * np.pi))  # the short way round
         self._enclose(end)
@@ -54,13 +90,14 @@ class RestPath:
     def _measure(self, rest: np.ndarray) -> list[np.ndarray]:
         """Lengths of each kind of springs [m], curls of ropes, angles of hinges [rad] of a rest shape (n, 3) [m]."""
         found = []
-        for kind in (self.model.stretch, self.model.shear, self.model.struts):
+        for kind in self.springs:
             some, lengths = self.dynamic[kind.rows.body], kind.unmapped[0].copy()
             one, other = kind.rows.indices[:, some]
             lengths[some] = np.maximum(np.linalg.norm(rest[one] - rest[other], axis=1), SHORTEST * lengths[some])
             found.append(lengths)
         corners = rest.T[:, self.model.folds.hinges[:, self.hinges]]
-        return [*found, self.model.ropes.measure(rest), dihedral_angles(corners, with_gradients=False)[0]]
+        curls = self.ropes.measure(rest) if self.ropes else np.zeros(0)
+        return [*found, curls, dihedral_angles(corners, with_gradients=False)[0]]
 
     def _enclose(self, rest: np.ndarray) -> None:
         """Use the volumes of a rest shape (n, 3) [m]."""
@@ -72,7 +109,9 @@ class RestPath:
                 volume.pieces[number] = piece._replace(rest_volume=size)
         if [piece.rest_volume for piece in before] != [piece.rest_volume for piece in volume.pieces]:
             volume.set_materials(model.materials, model.settings, model.w)
-            model.skin.set_materials(model.settings, model.w, model.masses)
+            skin = model.part(Skin)
+            if skin:
+                skin.settle(model)
 
     def _grow(self) -> None:
         """Use the sizes of the bodies at the end of the frame: by its edges, the largest is safe and the mean usual."""
@@ -82,17 +121,20 @@ class RestPath:
         most[body] = 0.0
         np.maximum.at(most, body, ratio)
         logs = np.bincount(body, np.log(ratio), count) / np.maximum(np.bincount(body, minlength=count), 1)
-        model.tethers.grow(most)
-        model.levels.grow(most)
-        for kind in (model.bends[0], model.ropes):
-            kind.grow(np.exp(GRADE * np.round(logs / GRADE)))
+        for kind in (model.kind(TetherConstraints), model.kind(LevelConstraints)):
+            if kind:
+                kind.grow(most)
+        for stiff in (model.bends[0], self.ropes):
+            if stiff:
+                stiff.grow(np.exp(GRADE * np.round(logs / GRADE)))
 
     def reach(self, fraction: float) -> None:
         """Use the rest lengths and angles at a fraction of the frame."""
         *lengths, curls, angles = (start + fraction * way for start, way in zip(self.start, self.way))
-        for kind, values in zip((self.model.stretch, self.model.shear, self.model.struts), lengths):
+        for kind, values in zip(self.springs, lengths):
             kind.measure(values)
-        self.model.ropes.curls = curls
+        if self.ropes:
+            self.ropes.curls = curls
         if len(self.hinges):
             self.model.folds.current[self.hinges] = np.where(np.abs(angles) < FLAT, 0.0, angles)
             plasticity.refold(self.model, self.state)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.settings import ATMOSPHERE
+from ..bodies.fields import ATMOSPHERE, Inflation
 from ..constraints.volume import BURST, LEAKING
-from ..kernels import Kernels
 from ..model.model import Model, State
-from . import dynamic_mesh
+from ..model.part import Acting, Frame, Kept, Part, remembers
+from .dynamic_mesh import rest_shape
+from .skin import pressures
 
 LITER = 1e-3
 """[m³]"""
@@ -29,50 +30,82 @@ LIMP = 3.0
 """Overpressure below which a torn skin is empty [Pa]: rubber of 0.3 mm weighs as much, which it no longer carries."""
 
 
-def pump(
-    model: Model, state: State, kernels: Kernels, dt: float, fraction: float = 0.0
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """What has been pumped into each piece at the beginning and at the end of a frame, (pieces,) each [Pa m³], or None.
+class Gas(Part):
+    """What is in the closed pieces of a scene.
+
+    It remembers of each piece what was pumped into it [Pa m³], which is all that is inside if it leaks, and
+    `VolumeConstraints.opened`, (2, pieces).
+    """
+
+    FIELDS = Inflation
+    name = "gas"
+    reshapes = True
+    MEMORY = remembers(inside=Kept(lambda model, x: np.zeros((2, len(model.volume.pieces))), any_rows=True))
+
+    @classmethod
+    def is_in(cls, model: Model) -> bool:
+        return bool(model.volume.pieces)
+
+    def settle(self, model: Model) -> None:
+        pressed = (model.materials[piece.body].pressure_mode != "OFF" for piece in model.volume.pieces)
+        self.acts = any(pressed) or bool(model.volume.opened.any())
+        model.volume.pumped = None
+
+    def begin_frame(self, frame: Frame) -> GasInFrame:
+        return GasInFrame(self, frame)
+
+    def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
+        state.memory[self.name]["inside"] = inherited(before, state, after)
+
+
+class GasInFrame(Acting):
+    """Gas in a frame, which goes in and out evenly.
 
     It is told as pressure times volume, as is the gas that a piece begins with; of leaking pieces it is all that is
     inside. What leaks out does so only as long as there is an overpressure.
-
-    fraction: of the frame of dt seconds, at which leaking pieces are as the state says.
     """
-    pieces, volume = model.volume.pieces, model.volume
-    rate = ATMOSPHERE * LITER * np.array([model.materials[piece.body].pump for piece in pieces])
-    start = _inside(model, state)[0]
-    if not rate.any() and not start.any():
-        return None
-    end = start + dt * rate
-    volumes = volume.enclosed(kernels, state.x)
-    if (rate < 0.0).any():
-        least = np.minimum(start, ATMOSPHERE * volumes - volume.full)
-        end = np.where(rate < 0.0, np.maximum(end, least), end)
-    end = np.where(volume.full > 0.0, end, start)
-    if volume.leaking.any():
-        left, rest = start, 1.0 - fraction
-        encloses = volume.leaking & (volumes > volume.smallest)
-        over = np.where(encloses, np.maximum(left / np.where(encloses, volumes, 1.0) - ATMOSPHERE, 0.0), 0.0)
-        flow = DISCHARGE * _holes(model, state.x) * np.sqrt(2.0 * over / model.settings.air_density)
-        lost = np.minimum(rest * dt * (ATMOSPHERE + over) * flow, over * volumes)
-        start = np.where(volume.leaking, left + fraction / rest * lost, start)
-        end = np.where(volume.leaking, left - lost, end)
-    return start, end
 
+    def __init__(self, part: Gas, frame: Frame) -> None:
+        super().__init__(part, frame)
+        frame.model.volume.pumped = self.pumped = self._pump()
 
-def at_end(model: Model, state: State) -> np.ndarray:
-    """`State.inside` at the end of a frame, of which the state is all else."""
-    inside = _inside(model, state).copy()
-    if model.volume.pumped is not None:
-        inside[0] = model.volume.pumped[1]
-    inside[1] = np.where(_burst(model, state), BURST, model.volume.opened)
-    leaking = inside[1] == LEAKING
-    if leaking.any():
-        volumes = np.maximum(model.volume.enclosed(model.volume.kernels, state.x), model.volume.smallest)
-        limp = (inside[0] / volumes - ATMOSPHERE < LIMP) | (_holes(model, state.x) > WIDE_OPEN * _skins(model, state.x))
-        inside[1, leaking & limp] = BURST
-    return inside
+    def _pump(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """What has been pumped into each piece at the beginning and at the end of the frame, (pieces,) each [Pa m³]."""
+        model, x, dt, fraction = self.frame.model, self.frame.state.x, self.frame.dt, self.frame.fraction
+        pieces, volume = model.volume.pieces, model.volume
+        rate = ATMOSPHERE * LITER * np.array([model.materials[piece.body].pump for piece in pieces])
+        start = _inside(model, self.frame.state)[0]
+        if not rate.any() and not start.any():
+            return None
+        end = start + dt * rate
+        volumes = volume.enclosed(self.frame.kernels, x)
+        if (rate < 0.0).any():
+            least = np.minimum(start, ATMOSPHERE * volumes - volume.full)
+            end = np.where(rate < 0.0, np.maximum(end, least), end)
+        end = np.where(volume.full > 0.0, end, start)
+        if volume.leaking.any():
+            left, rest = start, 1.0 - fraction
+            encloses = volume.leaking & (volumes > volume.smallest)
+            over = np.where(encloses, np.maximum(left / np.where(encloses, volumes, 1.0) - ATMOSPHERE, 0.0), 0.0)
+            flow = DISCHARGE * _holes(model, x) * np.sqrt(2.0 * over / model.settings.air_density)
+            lost = np.minimum(rest * dt * (ATMOSPHERE + over) * flow, over * volumes)
+            start = np.where(volume.leaking, left + fraction / rest * lost, start)
+            end = np.where(volume.leaking, left - lost, end)
+        return start, end
+
+    def end_frame(self) -> None:
+        """Take what is inside now into the state, and which pieces have burst."""
+        model, state = self.frame.model, self.frame.state
+        inside = _inside(model, state).copy()
+        if self.pumped is not None:
+            inside[0] = self.pumped[1]
+        inside[1] = np.where(_burst(model, state), BURST, model.volume.opened)
+        leaking = inside[1] == LEAKING
+        if leaking.any():
+            volumes = np.maximum(model.volume.enclosed(model.volume.kernels, state.x), model.volume.smallest)
+            wide = _holes(model, state.x) > WIDE_OPEN * _skins(model, state.x)
+            inside[1, leaking & ((inside[0] / volumes - ATMOSPHERE < LIMP) | wide)] = BURST
+        self.memory["inside"] = inside
 
 
 def opened(model: Model, state: State) -> np.ndarray:
@@ -80,14 +113,11 @@ def opened(model: Model, state: State) -> np.ndarray:
     return np.asarray(_inside(model, state)[1].astype(int))
 
 
-def inherited(model: Model, state: State, after: Model, joined: np.ndarray) -> np.ndarray:
-    """`State.inside` for a model of which some has torn since `model`; pieces that have more of a rim leak.
-
-    joined: the particle that stood for each before, (n,) int.
-    """
+def inherited(model: Model, state: State, after: Model) -> np.ndarray:
+    """What a state remembers for a model of which some has torn since `model`; pieces that have more of a rim leak."""
     before = [sum(map(len, piece.caps)) for piece in model.volume.pieces]
     pieces = after.volume.pieces
-    ones = joined[np.array([piece.triangles[0, 0] for piece in pieces], int)]
+    ones = state.memory["tearing"]["joined"][np.array([piece.triangles[0, 0] for piece in pieces], int)]
     source = model.volume.piece_of_particle[ones]
     inside = _inside(model, state)[:, source].copy()
     for number, piece in enumerate(pieces):
@@ -96,7 +126,7 @@ def inherited(model: Model, state: State, after: Model, joined: np.ndarray) -> n
             inside[1, number] = LEAKING
     leaking = inside[1] == LEAKING
     if leaking.any():
-        over = model.skin.pressures(state.skin)[source]
+        over = pressures(model, state)[source]
         wide = (over < LIMP) | (_holes(after, state.x) > WIDE_OPEN * _skins(after, state.x))
         volumes = after.volume.enclosed(after.volume.kernels, state.x)
         inside[0] = np.where(leaking, (ATMOSPHERE + over) * volumes, inside[0])
@@ -131,16 +161,17 @@ def _burst(model: Model, state: State) -> np.ndarray:
         burst = burst | ((most > 0.0) & (model.volume.forces() > most))
     for number, (piece, material) in enumerate(zip(pieces, materials)):
         if material.burst_strain and material.pressure_mode != "OFF" and not model.volume.opened[number]:
-            before = _area(dynamic_mesh.rest_shape(model, state.rest).T, piece.triangles)
+            before = _area(rest_shape(model, state).T, piece.triangles)
             burst = burst.copy()
             burst[number] = _area(state.x, piece.triangles) > (1.0 + material.burst_strain) ** 2 * before
     return burst
 
 
 def _inside(model: Model, state: State) -> np.ndarray:
-    """`State.inside`; nothing of it if it is from before there was such a thing."""
+    """What a state remembers; nothing if it is of other pieces."""
     count = len(model.volume.pieces)
-    return state.inside if state.inside.shape == (2, count) else np.zeros((2, count))
+    inside = state.memory[Gas.name]["inside"] if Gas.name in state.memory else np.zeros((2, 0))
+    return inside if inside.shape == (2, count) else np.zeros((2, count))
 
 
 def _area(x: np.ndarray, triangles: np.ndarray) -> float:

@@ -1,6 +1,6 @@
 """Plasticity: what is bent or stretched beyond its yield point stays so.
 
-`State.plastic` has, for each hinge of all bodies, by how much its rest angle has changed [rad], and then, for each edge
+It remembers, for each hinge of all bodies, by how much its rest angle has changed [rad], and then, for each edge
 and each diagonal, by how much its rest length has, as a fraction of it; (0,) while nothing has yielded. It is float32,
 as in the files of the disk cache, and never changed in place, so that frames may share it.
 
@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Yielding
 from ..constraints import DistanceConstraints
 from ..constraints.plate_elements import SHARPEST
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State
+from ..model.part import Acting, Frame, Kept, Part, remembers
 
 STRETCHED = 2.0
 """A rest length stays within this factor of the first one; beyond, the mesh would be too coarse or too narrow."""
@@ -29,7 +31,46 @@ FLOW_TIME = 1.0 / 120.0
 """Least time between two looks at what has yielded [s], which take 7 ms for the bending of 10,000 vertices."""
 
 
-def is_plastic(model: Model) -> bool:
+class Plasticity(Part):
+    """What can yield in a scene, or has."""
+
+    FIELDS = Yielding
+    name = "plasticity"
+    MEMORY = remembers(yielded=Kept(lambda model, x: np.zeros(0, np.float32), any_rows=True, most=10.0))
+
+    def place(self, model: Model, state: State) -> None:
+        begin(model, state)  # cloth tears before a frame begins, by the rest lengths of the last
+
+    def begin_frame(self, frame: Frame) -> YieldingFrame | None:
+        begin(frame.model, frame.state)
+        if not _is_plastic(frame.model):
+            return None
+        # If cloth has torn in this frame, some time may wait already.
+        before = (one.flowing for one in frame.acting if isinstance(one, YieldingFrame))
+        return YieldingFrame(self, frame, next(before, 0.0))
+
+    def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
+        return _is_plastic(model)
+
+    def inherit(self, before: Model, state: State, after: Model, begun: bool) -> None:
+        state.memory[self.name]["yielded"] = inherited(before, state, after)
+
+
+class YieldingFrame(Acting):
+    """What yields in a frame; `flowing` is the time since that was looked at [s]."""
+
+    def __init__(self, part: Plasticity, frame: Frame, flowing: float) -> None:
+        super().__init__(part, frame)
+        self.flowing = flowing
+
+    def remember(self, duration: float, stop: float) -> None:
+        self.flowing += duration
+        if stop >= 1.0 or self.flowing >= FLOW_TIME * (1.0 - 1e-9):
+            flow(self.frame.model, self.frame.state, self.flowing)
+            self.flowing = 0.0
+
+
+def _is_plastic(model: Model) -> bool:
     """Whether anything can yield."""
     return any(material.bend_yield or material.stretch_yield for material in model.materials)
 
@@ -37,7 +78,9 @@ def is_plastic(model: Model) -> bool:
 def begin(model: Model, state: State) -> None:
     """Give the rest angles and lengths of a state to the constraints."""
     _, _, dihedral = model.bends
-    if len(state.plastic) or any(kind.yielded for kind in (dihedral, model.stretch, model.shear)):
+    if len(state.memory[Plasticity.name]["yielded"]) or any(
+        kind.yielded for kind in (dihedral, model.stretch, model.shear)
+    ):
         _give(model, _known(model, state))
 
 
@@ -51,7 +94,7 @@ def flow(model: Model, state: State, seconds: float) -> None:
         _stretch(model, kind, factor, state.x, plastic, share)
     stored = plastic.astype(np.float32)
     if not np.array_equal(stored, known):
-        state.plastic = stored
+        state.memory[Plasticity.name]["yielded"] = stored
         _give(model, stored)
 
 
@@ -61,23 +104,24 @@ def refold(model: Model, state: State) -> None:
 
 
 def inherited(model: Model, state: State, after: Model) -> np.ndarray:
-    """`State.plastic` for a model of which some has torn since `model`."""
-    if not len(state.plastic):
-        return state.plastic
+    """What a state remembers, for a model of which some has torn since `model`."""
+    yielded, joined = (state.memory[part][name] for part, name in ((Plasticity.name, "yielded"), ("tearing", "joined")))
+    if not len(yielded):
+        return yielded
     parts, start = [], 0
     for old, new in zip(_ends(model), _ends(after)):
-        rows = np.concatenate([old, state.joined[new]])
+        rows = np.concatenate([old, joined[new]])
         pairs = np.sort(rows.reshape(len(rows), -1, 2), axis=2).reshape(len(rows), -1)
         number = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
         known = np.zeros(number.max(initial=-1) + 1, np.float32)
-        known[number[: len(old)]] = state.plastic[start : start + len(old)]
+        known[number[: len(old)]] = yielded[start : start + len(old)]
         parts.append(known[number[len(old) :]])
         start += len(old)
     return np.concatenate(parts)
 
 
 def _ends(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Particles of what `State.plastic` has a number for: hinges (m, 4), edges (e, 2), and diagonals (d, 2)."""
+    """Particles of what has a number in the memory: hinges (m, 4), edges (e, 2), and diagonals (d, 2)."""
     edges, diagonals = (
         np.concatenate([rows + part.start for rows, part in zip(kind, model.slices)])
         for kind in zip(*((body.mesh.edges, body.mesh.diagonals) for body in model.bodies))
@@ -133,6 +177,7 @@ def _fold(model: Model, plastic: np.ndarray) -> None:
 
 
 def _known(model: Model, state: State) -> np.ndarray:
-    """`State.plastic`, zeros if it is from before anything has yielded."""
+    """What a state remembers, zeros if it is from before anything has yielded."""
     count = len(model.folds.body) + sum(len(body.mesh.edges) + len(body.mesh.diagonals) for body in model.bodies)
-    return state.plastic if len(state.plastic) == count else np.zeros(count, np.float32)
+    yielded = state.memory[Plasticity.name]["yielded"]
+    return yielded if len(yielded) == count else np.zeros(count, np.float32)

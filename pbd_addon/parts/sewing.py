@@ -1,6 +1,6 @@
 """Sewing over frames: how long seams are, which pairs have become one, and how they come apart again.
 
-`State.seams` has, for each pair of each body, its gap when it began to close [m], the time since then [s], and whether
+It remembers, for each pair of each body, its gap when it began to close [m], the time since then [s], and whether
 it is welded (0 or 1). The time is 0 before that, when the pair may be a rope, and -1 after it was let go: then it is
 nothing.
 """
@@ -12,12 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays.distinct import distinct
+from ..bodies.fields import Seam
 from ..bodies.mesh import connected_components
 from ..bodies.settings import Material
-from ..constraints import WeldConstraints
-from ..kernels import Kernels
+from ..constraints import SeamConstraints, SeamFoldConstraints, WeldConstraints, folds_across
 from ..model.layout import Sewn
 from ..model.model import Model, State
+from ..model.part import Acting, Frame, Kept, Part, remembers
+from .tearing import joined_in
 
 LET_GO = -1.0
 """Time of a pair that was let go."""
@@ -39,60 +41,113 @@ WELD_ROUNDS = 4
 """Rounds in which what would cross something is left out of what becomes one; then nothing does in this frame."""
 
 
+class Sewing(Part):
+    """The pairs of a scene that can be sewn, and bending across what is welded."""
+
+    FIELDS = Seam
+    name = "sewing"
+    reshapes = True
+    MEMORY = remembers(pairs=Kept(lambda model, x: np.zeros((3, len(model.seam_pairs))), any_rows=True))
+
+    def __init__(self, model: Model, seams: SeamConstraints) -> None:
+        triangles = model.stacked([body.mesh.triangles for body in model.bodies])[0]
+        hinges, geometry = folds_across(triangles, model.welds.first, model.rest_vertices)
+        owner = model.body_of_island[model.islands[hinges[:, 0]]]
+        self.seams, self.welds = seams, model.welds
+        self.constraints = (SeamFoldConstraints(hinges, geometry, owner, model.w), seams)
+
+    @classmethod
+    def build(cls, model: Model, before: Sewing | None) -> Sewing | None:
+        if not len(model.seam_pairs):
+            return None
+        if before and before.welds is model.welds:
+            return before
+        usual = np.array(
+            [np.median(body.rest_lengths[~body.is_seam]) if len(body.seams) else 0.0 for body in model.bodies]
+        )
+        pairs, owner = model.seam_pairs, model.seam_body
+        return cls(
+            model, before.seams if before else SeamConstraints(pairs, owner, usual[owner], model.w, model.extents)
+        )
+
+    def begin_frame(self, frame: Frame) -> SeamsInFrame:
+        return SeamsInFrame(self, frame)
+
+    def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
+        return self.seams.active
+
+
+class SeamsInFrame(Acting):
+    """How seams close in a frame.
+
+    Attributes:
+        excused: Ends of pairs that are still to become one, and their neighbors, (n,) bool. They are pulled together
+            through what is between them, by as much as it takes: no shorter substep strains them less.
+    """
+
+    def __init__(self, part: Sewing, frame: Frame) -> None:
+        super().__init__(part, frame)
+        self.seams, self.excused = part.seams, np.zeros(len(frame.model.w), bool)
+        if self.seams.active:
+            self._close()
+            self._excuse()
+
+    def _close(self) -> None:
+        """Tell the seams how long they are; notes in the state how far apart new ones are."""
+        model, state, seams = self.frame.model, self.frame.state, self.seams
+        length, time, welded = _known(model, state).copy()
+        sewing, closing = _of_pairs(model)
+        new = sewing & (time <= 0.0)
+        length[new], time[new] = gaps(model, state.x)[new], 0.0
+        done = np.minimum((time + np.array([[0.0], [self.frame.dt]])) / np.maximum(closing, 1e-9), 1.0)
+        # At rest when it begins, and when the cloth meets.
+        seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))
+        self.memory["pairs"] = np.stack([length, time, welded])
+
+    def _excuse(self) -> None:
+        model = self.frame.model
+        _, time, welded = _known(model, self.frame.state)
+        self.excused[self.seams.pairs[_of_pairs(model)[0] & (time >= 0.0) & (welded == 0.0)]] = True
+        edges = model.stretch.rows.indices
+        self.excused[edges[:, self.excused.take(edges).any(axis=0)]] = True
+
+    def end_frame(self) -> None:
+        """Let pairs that have met become one, and those that are sewn no more come apart.
+
+        Those wait whose ends would cross something on their way to each other: the crossing guard has the last word.
+        After the closing time it is enough that nothing crosses once they are one.
+        """
+        model, state, kernels = self.frame.model, self.frame.state, self.frame.kernels
+        length, time, welded = known = _known(model, state).copy()
+        sewing, closing = _of_pairs(model)
+        time[sewing] += self.frame.dt
+        let_go = ~sewing & (time > 0.0)
+        length[let_go], time[let_go], welded[let_go] = 0.0, LET_GO, 0.0
+        is_late = sewing & (time > closing)
+        near = np.where(is_late, LATE_SHARE, WELD_SHARE) * self.seams.usual_edges
+        meeting = sewing & (welded == 0.0) & (gaps(model, state.x) <= near)
+        for _round in range(WELD_ROUNDS if meeting.any() else 0):
+            new, welds, there = _united(model, state.x, welded > 0.0, meeting)
+            asked = there.copy()
+            held = distinct(welds.first[model.contact.hold_back(kernels, there, state.x, welds.first)])
+            is_held = np.isin(welds.first[model.seam_pairs[new, 0]], held)
+            if is_held[is_late[new]].any() and not model.contact.crosses_anew(kernels, asked, state.x):
+                is_held[is_late[new]] = False
+            meeting[:] = False
+            meeting[new[~is_held]] = True
+            if not is_held.any():
+                welds.unite(state.x, state.v)
+                welded[new] = 1.0
+                break
+        self.memory["pairs"] = known
+
+
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
     """What a model has to be to go on from a state with these materials."""
     _, time, welded = _known(model, state)
     sewing = np.array([material.sewing for material in materials])
-    was_sewn = np.bincount(model.seams.body, time != 0.0, len(sewing)) > 0
-    return Sewn(~sewing & ~was_sewn, (welded > 0.0) & sewing[model.seams.body], state.joined)
-
-
-def begin(model: Model, state: State, dt: float) -> None:
-    """Tell the seams how long they are in a frame of dt seconds; notes in the state how far apart new ones are."""
-    seams = model.seams
-    if not seams.active:
-        return
-    length, time, welded = _known(model, state).copy()
-    sewing, closing = _of_pairs(model)
-    new = sewing & (time <= 0.0)
-    length[new], time[new] = gaps(model, state.x)[new], 0.0
-    done = np.minimum((time + np.array([[0.0], [dt]])) / np.maximum(closing, 1e-9), 1.0)
-    # At rest when it begins, and when the cloth meets.
-    seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))
-    state.seams = np.stack([length, time, welded])
-
-
-def at_end(model: Model, state: State, dt: float, kernels: Kernels) -> np.ndarray:
-    """`State.seams` at the end of a frame, of which the state is all else; pairs that have met become one in it.
-
-    Those wait whose ends would cross something on their way to each other: the crossing guard has the last word. After
-    the closing time it is enough that nothing crosses once they are one.
-    """
-    known = _known(model, state).copy()
-    if not known.size:
-        return known
-    length, time, welded = known
-    sewing, closing = _of_pairs(model)
-    time[sewing] += dt
-    let_go = ~sewing & (time > 0.0)
-    length[let_go], time[let_go], welded[let_go] = 0.0, LET_GO, 0.0
-    is_late = sewing & (time > closing)
-    near = np.where(is_late, LATE_SHARE, WELD_SHARE) * model.seams.usual_edges
-    meeting = sewing & (welded == 0.0) & (gaps(model, state.x) <= near)
-    for _round in range(WELD_ROUNDS if meeting.any() else 0):
-        new, welds, there = _united(model, state.x, welded > 0.0, meeting)
-        asked = there.copy()
-        held = distinct(welds.first[model.contact.hold_back(kernels, there, state.x, welds.first)])
-        is_held = np.isin(welds.first[model.seams.pairs[new, 0]], held)
-        if is_held[is_late[new]].any() and not model.contact.crosses_anew(kernels, asked, state.x):
-            is_held[is_late[new]] = False
-        meeting[:] = False
-        meeting[new[~is_held]] = True
-        if not is_held.any():
-            welds.unite(state.x, state.v)
-            welded[new] = 1.0
-            break
-    return known
+    was_sewn = np.bincount(model.seam_body, time != 0.0, len(sewing)) > 0
+    return Sewn(~sewing & ~was_sewn, (welded > 0.0) & sewing[model.seam_body], joined_in(state))
 
 
 def _united(
@@ -102,7 +157,7 @@ def _united(
     new = _allowed(model, welded, meeting)
     is_one = welded.copy()
     is_one[new] = True
-    welds = WeldConstraints(model.seams.pairs[is_one], len(model.w))
+    welds = WeldConstraints(model.seam_pairs[is_one], len(model.w))
     welds.set_materials(model.materials, model.settings, model.w)
     there = x.copy()
     welds.unite(there)
@@ -111,39 +166,26 @@ def _united(
 
 def gaps(model: Model, x: np.ndarray) -> np.ndarray:
     """How far apart all pairs are at x (3, n), (pairs,) [m]."""
-    one, other = model.seams.pairs.T
+    one, other = model.seam_pairs.T
     return np.asarray(np.linalg.norm(x.take(one, axis=1) - x.take(other, axis=1), axis=0))
-
-
-def beside_open(model: Model, state: State) -> np.ndarray:
-    """Ends of pairs that are still to become one, and their neighbors, (n,) bool.
-
-    They are pulled together through what is between them, by as much as it takes: no shorter substep strains them less.
-    """
-    _, time, welded = _known(model, state)
-    beside = np.zeros(len(model.w), bool)
-    if model.seams.active:
-        beside[model.seams.pairs[_of_pairs(model)[0] & (time >= 0.0) & (welded == 0.0)]] = True
-        edges = model.stretch.rows.indices
-        beside[edges[:, beside.take(edges).any(axis=0)]] = True
-    return beside
 
 
 def _allowed(model: Model, welded: np.ndarray, meeting: np.ndarray) -> np.ndarray:
     """Those of the pairs `meeting`, (pairs,) bool, that join no two firm pins to one particle, (k,) int."""
     pairs = np.flatnonzero(meeting)
-    label = connected_components(model.seams.pairs[welded | meeting], len(model.w))
+    label = connected_components(model.seam_pairs[welded | meeting], len(model.w))
     pinned = np.bincount(label[model.pinned], minlength=len(model.w))
-    return pairs[pinned[label[model.seams.pairs[pairs, 0]]] <= 1]
+    return pairs[pinned[label[model.seam_pairs[pairs, 0]]] <= 1]
 
 
 def _of_pairs(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Of each pair, whether it is sewn, (pairs,) bool, and the time in which it closes, (pairs,) [s]."""
     sewing, closing = zip(*((material.sewing, material.closing_time) for material in model.materials))
-    return np.array(sewing)[model.seams.body], np.array(closing)[model.seams.body]
+    return np.array(sewing)[model.seam_body], np.array(closing)[model.seam_body]
 
 
 def _known(model: Model, state: State) -> np.ndarray:
-    """`State.seams`; nothing of it if it is from before there was such a thing."""
-    count = len(model.seams.pairs)
-    return state.seams if state.seams.shape == (3, count) else np.zeros((3, count))
+    """What a state remembers, (3, pairs); nothing where there are no pairs."""
+    known = state.memory[Sewing.name]["pairs"] if Sewing.name in state.memory else np.zeros((3, 0))
+    count = len(model.seam_pairs)
+    return known if known.shape == (3, count) else np.zeros((3, count))

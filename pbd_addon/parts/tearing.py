@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.fields import Strength
 from ..bodies.joints import fans
 from ..bodies.maps import of_particles
 from ..bodies.mesh import Polygons
-from ..model import build
+from ..model.layout import initial_joints
 from ..model.model import Model, State
-from . import gas, plasticity
+from ..model.part import Acting, Frame, Kept, Part, remembers
 
 CHECKS = 5
 """How often in a frame cloth can tear. A tear grows by up to an edge at either end each time.
@@ -31,12 +32,53 @@ OPENING = 0.005
 would slide through each other. Cloth that tears is stretched by more than that."""
 
 
+class Tearing(Part):
+    """What is split and holds together in a scene.
+
+    It remembers the particle that stands for each where cloth is not torn, (n,) int.
+    """
+
+    FIELDS = Strength
+    name = "tearing"
+    reshapes = True
+    MEMORY = remembers(joined=Kept(lambda model, x: initial_joints(model.bodies, model.materials)))
+
+    @classmethod
+    def is_in(cls, model: Model) -> bool:
+        return len(model.sewn.joined) > 0
+
+    def begin_frame(self, frame: Frame) -> TearingFrame:
+        return TearingFrame(self, frame)
+
+    def torn(self, frame: Frame, number: int, count: int) -> np.ndarray | None:
+        rounds = number * CHECKS // count
+        if number and rounds == (number - 1) * CHECKS // count:
+            return None
+        joined = torn(frame.model, frame.state, number == 0)
+        frame.watch.lap("tearing")
+        return joined
+
+
+class TearingFrame(Acting):
+    """Copies in a frame: no compiled one, which cannot look whether they tear."""
+
+    compiled = None
+
+    def end_frame(self) -> None:
+        follow(self.frame.state)
+
+
+def joined_in(state: State) -> np.ndarray:
+    """The particle that stands for each in a state, (n,) int; (0,) if nothing can tear."""
+    return state.memory[Tearing.name]["joined"] if Tearing.name in state.memory else np.zeros(0, int)
+
+
 def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
-    """`State.joined` after what is to tear has torn, or None if nothing does.
+    """What is joined after what is to tear has torn, or None if nothing does.
 
     first: whether it is the first substep of a frame, when what has no strength any more is let go.
     """
-    joined, counts = state.joined, [len(body.vertices) for body in model.bodies]
+    joined, counts = joined_in(state), [len(body.vertices) for body in model.bodies]
     strength = np.repeat([material.tear_strength for material in model.materials], counts)
     factors = of_particles("tear", model.maps, counts)
     strength = strength if factors is None else strength * factors
@@ -55,35 +97,10 @@ def torn(model: Model, state: State, first: bool) -> np.ndarray | None:
     return None if np.array_equal(result, joined) else result
 
 
-def split(model: Model, state: State, joined: np.ndarray, begun: bool = False) -> Model:
-    """The model where only `joined` (n,) int are one any more; the state, which is that of `model`, follows.
-
-    begun: whether a frame is being stepped, whose memory the model has and not the state.
-    """
-    follow(state)
-    after = build.with_materials(
-        model, model.materials, model.maps, model.settings, sewn=model.sewn._replace(joined=joined)
-    )
-    state.inside = gas.inherited(model, state, after, state.joined)
-    state.plastic = plasticity.inherited(model, state, after)
-    opened = gas.opened(after, state)
-    if opened.any():
-        after = build.with_materials(after, after.materials, after.maps, after.settings, opened)
-    if begun:
-        state.prediction_error, state.penetrated = model.contact.prediction_error, model.contact.penetrated
-        state.pushed = model.stretch.pushed
-    errors = state.prediction_error.copy()
-    errors[: len(joined)] = errors[state.joined]
-    state.prediction_error = errors
-    _open(model, state, after, joined)
-    state.joined, state.skin = joined, np.zeros(0)
-    return after
-
-
-def _open(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
+def open_lips(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
     """Move the lips of what is one no more apart; their common center of mass stays where it is."""
     copies = np.arange(len(joined))
-    group, lips = state.joined, joined == copies
+    group, lips = joined_in(state), joined == copies
     divided = np.bincount(group, lips, len(joined)) > 1
     lips &= divided[group]
     off = _to_faces(model, state.x, joined)
@@ -94,8 +111,7 @@ def _open(model: Model, state: State, after: Model, joined: np.ndarray) -> None:
     mean = np.stack([np.bincount(group, masses * row, len(joined)) for row in way]) / total
     way -= mean[:, group]
     way[:, after.w == 0.0] = 0.0
-    state.x = state.x + way
-    state.x = state.x.take(joined, axis=1)
+    state.x = (state.x + way).take(joined, axis=1)
 
 
 def _to_faces(model: Model, x: np.ndarray, number: np.ndarray) -> np.ndarray:
@@ -110,8 +126,9 @@ def _to_faces(model: Model, x: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 def follow(state: State) -> None:
     """Put all copies where the one is that stands for them."""
-    if len(state.joined):
-        state.x, state.v = state.x.take(state.joined, axis=1), state.v.take(state.joined, axis=1)
+    joined = joined_in(state)
+    if len(joined):
+        state.x, state.v = state.x.take(joined, axis=1), state.v.take(joined, axis=1)
 
 
 def _sides(model: Model, x: np.ndarray, strength: np.ndarray, can_tear: np.ndarray) -> np.ndarray | None:

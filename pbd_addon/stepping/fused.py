@@ -1,4 +1,4 @@
-"""Fused substeps: many in one compiled call, where nothing but springs, pins and air acts.
+"""Fused substeps: many in one compiled call, where nothing acts that has to be asked in each.
 
 Small scenes spend more than half of a frame between kernels, in Python. So where each kind of constraint can list its
 calls (`Constraints.calls`), they are written down once, and the backend repeats them for all substeps: see
@@ -8,83 +8,71 @@ has to be looked at, and judges it.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ..air.air import AirOfFrame
-from ..constraints.tether import MEMORY
+from ..constraints.tether import STRAIN_MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels import Kernels
-from ..kernels.protocol.frames import Call, Damping, Limits, Motion, Pins, Strain, Substep
-from ..model.model import Model, State
-from ..parts import forces, plasticity
-from ..timing.stopwatch import Stopwatch
+from ..kernels.protocol.frames import Call, Damping, Limits, Motion, Pins, Strain, Substep, Wind
+from ..kernels.protocol.motion import Islands
+from ..model.model import Model
+from ..model.part import Frame, Past, Plan
 from . import time_stepping
-from .time_stepping import RUNAWAY_SPEED, Past, Schedule
+from .time_stepping import RUNAWAY_SPEED, Schedule
 
-SLICE, COST = 0.05, 2e-7
+LONGEST_CALL, SUBSTEP_COST = 0.05, 2e-7
 """Longest call [s], and what a substep of a vertex takes [s]: a window has to answer in between. On a quiet machine
 curtains take 0.6e-7 to 0.8e-7, on a loaded one twice as much."""
 
 
-@dataclasses.dataclass
+HOOKS = ("begin_substep", "damp", "push", "predict", "couple", "end_substep", "rebound", "remember", "compiled")
+"""What acts in a substep: an object with any of these takes part in a compiled frame by its `compiled`; there is none
+where that is missing or None."""
+
+
 class FusedSubsteps:
-    """The substeps of a frame that a backend can run in one call. Arguments as in `solver.Stepper`.
+    """The substeps of a frame that a backend can run in one call."""
 
-    Args:
-        firm_path: Where firm pins are at the beginning of the frame, and their ways, (3, f) [m] each.
-    """
-
-    model: Model
-    state: State
-    kernels: Kernels
-    watch: Stopwatch
-    air: AirOfFrame
-    firm_path: tuple[np.ndarray, np.ndarray]
-    _can: bool = dataclasses.field(init=False)
-
-    def __post_init__(self) -> None:
-        self._can = is_possible(self.model, self.state, self.kernels)
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self._can = is_possible(frame)
 
     def run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
         """Run substeps of a schedule from the first one on, the state in place: how many, and the past of the next one.
 
-        As many as take no longer than `SLICE`, up to one that has to be looked at: where an edge may be overrun, see
-        `contact.stretch_coupling`, or anything is unsound. Where that is the first one there are none, nor later in
+        As many as take no longer than `LONGEST_CALL`, up to one that has to be looked at: where an edge may be overrun,
+        see `contact.stretch_coupling`, or anything is unsound. Where that is the first one there are none, nor later in
         the frame.
         """
         done = 0
         if self._can:
             done, past = self._run(schedule, first, past)
             self._can = done > 0
-            self.watch.lap("substeps")
+            self.frame.watch.lap("substeps")
         return done, past
 
     def _run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
-        model, state, kernels, stretch = self.model, self.state, self.kernels, self.model.stretch
-        stop = min(first + max(1, int(SLICE / (COST * state.x.shape[1]))), len(schedule.ends))
+        frame, model, state, kernels = self.frame, self.frame.model, self.frame.state, self.frame.kernels
+        stop = min(first + max(1, int(LONGEST_CALL / (SUBSTEP_COST * state.x.shape[1]))), len(schedule.ends))
         ends = stop == len(schedule.ends)
         for kind in model.constraints:
             kind.begin_substep(schedule.h, 1.0)
-        usual = _words(model, kernels, False)
-        last = _words(model, kernels, True) if ends else usual
-        if kernels.run_substeps is None or usual is None or last is None:
+        words = _words(model, kernels)
+        if kernels.run_substeps is None or words is None:
             return 0, past
+        usual, last = words
         plan, sinces = _plan(schedule, first, stop, past)
         slowed = schedule.slowed[first:stop]
         acts = slowed > 0.0
-        late = np.array(schedule.ends[first:stop]) + (slowed - schedule.durations[first:stop]) / self.air.dt
-        remembers = len(model.tethers.lengths) > 0 or len(model.levels.lengths) > 0
+        late = np.array(schedule.ends[first:stop]) + (slowed - schedule.durations[first:stop]) / frame.dt
+        damping, pins, wind, strain = self._shares(Plan(slowed[acts].tolist(), late[acts]))
+        stretch = model.stretch
         rest_lengths = stretch.rest_lengths if stretch.active and len(model.pins) else stretch.rest_lengths[:0]
-        strain = Strain(
-            state.strain.copy(),
-            stretch.strain_of_one() if remembers else np.zeros(0),
-            stretch.multipliers,
-            stretch.rows.body if len(state.strain) > 1 else stretch.rows.body[:0],
-        )
         done, motion = kernels.run_substeps(
             usual,
             last,
@@ -94,28 +82,46 @@ class FusedSubsteps:
             model.settings.gravity,
             model.gravity_fraction,
             schedule.h,
-            _damping(model, slowed[acts].tolist(), schedule.second_order),
-            Pins(model.pinned, *self.firm_path),
-            self.air.of_substeps(state.x.shape[1], slowed[acts], late[acts]),
+            damping,
+            pins,
+            wind,
             strain,
             Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
         )
         state.x, state.v = motion.x, motion.v
-        if done and remembers:
-            state.strain = model.tethers.strain = model.levels.strain = strain.memory
+        for one in frame.acting if done else ():
+            one.ran()
         if done and schedule.second_order:
             duration = float(schedule.durations[first + done - 1])
             past = Past(motion.past_x, motion.past_slowed, duration, motion.past_v, sinces[done - 1])
         return done, past
 
+    def _shares(self, plan: Plan) -> tuple[Damping, Pins, Wind, Strain]:
+        """What parts say of some substeps, and what it is where one says nothing."""
+        model, stretch = self.frame.model, self.frame.model.stretch
+        nothing, islands = np.zeros(0), model.damping_island_masses
+        asked = (_compiled(one) for one in self.frame.acting)
+        found: dict[type, Any] = {type(share): share for share in (ask(plan) for ask in asked if ask)}
+        undamped = np.zeros((0, len(islands))), np.zeros((0, len(model.w)))
+        return (
+            found.get(Damping) or Damping(Islands(model.damping_masses, model.islands, islands), *undamped),
+            found[Pins],
+            found[Wind],
+            found.get(Strain)
+            or Strain(np.zeros(len(model.bodies)), nothing, stretch.multipliers, stretch.rows.body[:0]),
+        )
 
-def is_possible(model: Model, state: State, kernels: Kernels) -> bool:
+
+def _compiled(one: object) -> Callable[[Plan], object] | None:
+    return getattr(one, "compiled", None)
+
+
+def is_possible(frame: Frame) -> bool:
     """Whether all that acts can be written down, but for kinds of constraints."""
-    if kernels.run_substeps is None or model.settings.iterations > 1 or model.outer or not model.stretch.active:
+    model = frame.model
+    if frame.kernels.run_substeps is None or model.settings.iterations > 1 or model.outer or not model.stretch.active:
         return False
-    if len(state.joined) or len(model.follows):  # may tear, or gets other rest lengths in each substep
-        return False
-    return not (model.skin.active or model.lift.active or model.around.forces or plasticity.is_plastic(model))
+    return all(_compiled(one) or not any(hasattr(one, hook) for hook in HOOKS) for one in frame.acting)
 
 
 def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple[np.ndarray, list[float]]:
@@ -127,7 +133,7 @@ def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple
         ahead = 0.5 * slowed / since if since else -1.0
         share = time_stepping.share(duration / last) if since else 0.0
         early = schedule.h * (slowed - duration) / slowed if slowed else 0.0
-        rows.append(Substep(schedule.ends[k], slowed, row, ahead, share, early, math.exp(-duration / MEMORY)))
+        rows.append(Substep(schedule.ends[k], slowed, row, ahead, share, early, math.exp(-duration / STRAIN_MEMORY)))
         row += slowed > 0.0
         if schedule.second_order:
             last, since = duration, duration if slowed or not since else since + duration
@@ -135,37 +141,26 @@ def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple
     return np.array(rows), sinces
 
 
-def _damping(model: Model, durations: list[float], second_order: bool) -> Damping:
-    """What damping and drag take in substeps in which they act for so long [s]."""
-    decays = {duration: forces.decay(model, duration, second_order) for duration in set(durations)}
-    taken = [decays[duration][1] for duration in durations if model.damping.any()]
-    dragged = [found for duration in durations if (found := decays[duration][0]) is not None]
-    return Damping(
-        model.damping_masses,
-        model.islands,
-        model.damping_island_masses,
-        np.array(taken).reshape(-1, len(model.damping)),
-        np.array(dragged).reshape(-1, len(model.w)),
-    )
+Words = tuple[np.ndarray, np.ndarray]
+"""What a substep repeats, and what the last one of a frame does."""
 
 
-def _words(model: Model, kernels: Kernels, last: bool) -> np.ndarray | None:
-    """What a substep repeats; None if a kind, or a call of one, is not known to the backend.
-
-    last: whether it ends the frame.
-    """
-    calls = _calls(model, last)
-    if calls is None or kernels.encode is None:
+def _words(model: Model, kernels: Kernels) -> Words | None:
+    """What substeps repeat; None if a kind, or a call of one, is not known to the backend."""
+    last = _calls(model, True)
+    if last is None or kernels.encode is None:
         return None
-    # Arrays by where they are: what is written down keeps them there.
-    key = (kernels, *(id(a) if isinstance(a, np.ndarray) else a for call in calls for a in call.arguments))
-    known = model.written.get(last)
+    # Arrays by where they are: what is written down keeps them there. Other substeps take none that the last does not.
+    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in last for a in call.spread()]
+    known = model.scratch.get("words")
     if known is None or known[0] != key:
-        found = [kernels.encode(call) for call in calls]
-        words = [each for each in found if each is not None]
-        if len(words) < len(calls):
-            return None
-        known = model.written[last] = key, calls, np.concatenate(words)
+        written, both = [], (_calls(model, False) or [], last)
+        for calls in both:
+            words = [word for call in calls if (word := kernels.encode(call)) is not None]
+            if len(words) < len(calls):
+                return None
+            written.append(np.concatenate(words))
+        known = model.scratch["words"] = key, both, (written[0], written[1])
     return known[2]
 
 

@@ -36,12 +36,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
+from ..model.part import Past
 
-LEAST = 16
+FEWEST = 16
 """Fewest substeps of first order that half as many of second order replace. Mean strain of that grid with 20, 16, 12, 8
 steps: 0.016, 0.022, 0.056, 0.28 %, in first order 0.011, 0.013, 0.019, 0.078 %."""
 
-EDGES = 10
+EDGES_PER_SUBSTEP = 10
 """Edges of the longest chain for each substep of second order. A curtain of 200² vertices, from four starts that differ
 by 1e-6 m, is strained by 0.017 % on average and 7.1 % at most with one for 10 edges. With one for 12, one of three
 starts is strained by 0.11 and 14 %, the others by 0.03 and 7 %; with one for 20, 0.49 and 48 %."""
@@ -51,30 +52,12 @@ RUNAWAY_SPEED = 1e4
 """No particle of a sound simulation is faster [m/s]."""
 
 
-class Past(NamedTuple):
-    """The beginning of the last substep.
-
-    Attributes:
-        x: Positions, (3, n) [m].
-        slowed: Velocities after damping, drag and air, (3, n) [m/s].
-        duration: Length of that substep [s].
-        v: Velocities before these acted last, in that substep or the one before it, (3, n) [m/s].
-        since: Time from then to the end of that substep [s].
-    """
-
-    x: np.ndarray
-    slowed: np.ndarray
-    duration: float
-    v: np.ndarray
-    since: float
-
-
 def lengths(count: int, second_order: bool, longest_chain: int = 0) -> np.ndarray:
     """Lengths of the substeps of a frame, in effective lengths: `count` ones, or half as many 1, 1.618, 1.477, ...
 
-    longest_chain: Number of edges; long ones take more than half as many, see `EDGES`.
+    longest_chain: Number of edges; long ones take more than half as many, see `EDGES_PER_SUBSTEP`.
     """
-    fewest = max(-(-count // 2), -(-longest_chain // EDGES))
+    fewest = max(-(-count // 2), -(-longest_chain // EDGES_PER_SUBSTEP))
     found = [1.0] * (min(count, fewest) if second_order else count)
     for k in range(1, len(found) if second_order else 0):
         # h = d (1 + w) / (1 + 2 w) = 1 with w = d / last

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import bpy
 import pytest
-import scenes
-from scenes import go
+
+from helpers import scenes
+from helpers.scenes import go
 
 ROOT = Path(__file__).resolve().parents[2]
 

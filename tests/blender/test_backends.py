@@ -14,7 +14,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-PROGRAM = Path(__file__).with_name("in_a_blender_of_its_own.py")
+PROGRAM = Path(__file__).parents[1] / "helpers" / "in_a_blender_of_its_own.py"
 SYSTEMS = {"linux": "linux-x64", "win32": "windows-x64", "darwin": "macos-arm64"}
 HIDDEN = ("numba", "llvmlite")
 LIMIT = 1500.0

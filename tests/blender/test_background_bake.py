@@ -14,11 +14,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import scenes
-from bakes import FIRST, LAST, flag
-from scenes import go, play, shown
 
-PROGRAM = Path(__file__).with_name("blender_program.py")
+from helpers import scenes
+from helpers.bakes import FIRST, LAST, flag
+from helpers.scenes import go, play, shown
+
+PROGRAM = Path(__file__).parents[1] / "helpers" / "blender_program.py"
 PATIENCE = 120.0
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the program that stands in for Blender's is a shell script")
@@ -167,7 +168,7 @@ def test_a_killed_process_is_one_sentence(background, blender, temporary):
 
 def test_it_settles_first(background, blender):
     obj = flag()
-    bpy.context.scene.pbd.settle = 100
+    bpy.context.scene.pbd.settle = 40
     begin(obj)
     wait(background, until=lambda job: job.text.startswith("Settles: "))
     assert 0.0 < background.job().share <= 1.0

@@ -5,8 +5,9 @@ import types
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import count_steps, go, play, shown
+
+from helpers import scenes
+from helpers.scenes import count_steps, go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -173,7 +174,7 @@ def test_the_panel_does_not_complain_of_what_is_about_to_come(extension, session
     monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
     go(3)
     assert session.get(scene).is_late and status.line(bpy.context)[2]
-    extension.bridge("timeline.step").note(session.get(scene), is_coming=True)  # As a handler does it in a window.
+    assert session.expect_late_frame(scene)  # As a handler does it in a window.
     assert not status.line(bpy.context)[2]
     assert bpy.ops.object.pbd_catch_up() == {"FINISHED"}
     assert session.get(scene).last_frame == 3

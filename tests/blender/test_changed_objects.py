@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -100,3 +101,19 @@ def test_a_shorter_range_than_that_whose_animation_is_known(capfd):
     bpy.context.scene.frame_end = 50
     play([flag], 3, 6)
     assert not complaints(capfd)
+
+
+def test_what_joins_at_the_first_frame_shows_its_mesh_there(extension):
+    """A copy made in mid-run has the simulated shape; it waits for the first frame, where nothing is stepped."""
+    session, obj = extension.bridge("timeline.session"), scenes.add_grid()
+    play([obj], 1, 6)
+    copy = obj.copy()
+    copy.data = obj.data.copy()
+    go(1)
+    session.reset(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    bpy.context.scene.collection.objects.link(copy)
+    assert np.abs(shown(copy) - shown(obj)).max() > 0.1
+    go(1)
+    assert np.array_equal(shown(copy), shown(obj))
+    go(2)
+    assert len(session.get(bpy.context.scene).scene_sim.members) == 2

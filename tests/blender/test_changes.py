@@ -6,8 +6,9 @@ The comparison is pure: it is asked for each row, and nothing of the record chan
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play
+
+from helpers import scenes
+from helpers.scenes import go, play
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -345,7 +346,8 @@ def test_a_change(stage, edit, first, why):
 EVALUATED = (move_the_parent_of_a_collider, shape_a_collider, shape_what_absorbs, turn_the_vane)
 """What these do is only known once Blender has evaluated it, at the frame at which it was done."""
 
-UNTOLD = [row[:2] for row in ROWS if row[0] not in EVALUATED]
+UNTOLD = [row[:2] for row in ROWS if row[0] not in EVALUATED][::4]
+"""Some of all kinds: what is compared is the same for all."""
 
 
 @pytest.mark.parametrize(("edit", "first"), UNTOLD, ids=[row[0].__name__ for row in UNTOLD])
@@ -424,7 +426,7 @@ def test_at_the_first_frame_all_begins_anew(stage, edit, what):
     record = stage.bridge("timeline.session").get(scene)
     edit()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    now = follow.look(record, scene, depsgraph, [obj for _, obj in record.scene_sim.objects(scene)])
+    now = follow.read_now(record, scene, depsgraph, [obj for _, obj in record.scene_sim.objects(scene)])
     assert (what, 1) in [(one.what, one.first_frame) for one in changes.changes(record, now)]
     go(1)
     assert record.is_pristine

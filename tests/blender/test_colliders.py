@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -681,6 +682,24 @@ def test_flat_collider(session):
     add_box().scale = (0.0, 0.0, 0.0)
     go(1), go(2)
     assert running(session).message == "Table: there is no face to collide with"
+
+
+def test_a_box_with_a_border_around_each_face_is_solid(session):
+    """As figures are that are imported with UV seams; with the switch off, cloth inside is not led out."""
+    box = add_box(top=0.1, size=(1.6, 1.6, 0.4))
+    corners = [box.data.vertices[v].co[:] for face in box.data.polygons for v in face.vertices]
+    cut = scenes.add_mesh("Cut", corners, np.arange(24).reshape(6, 4).tolist(), pbd=False)
+    cut.location, cut.pbd_collider.enabled = box.location, True
+    bpy.data.objects.remove(box)
+    cloth = add_cloth(height=0.05)
+    play([cloth], 1, 20)
+    assert lies_at(cloth, 0.1)
+    (bound,) = running(session).scene_sim.colliders.values()
+    assert bound.collider.notes == ("16 vertices of borders are one with others at the same place",)
+    go(1)
+    cut.pbd_collider.join_borders = False
+    play([cloth], 1, 20)
+    assert shown(cloth)[:, 2].max() < 0.09
 
 
 def test_inside_of_an_open_surface(session):

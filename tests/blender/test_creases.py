@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.scenes import go, play, shown
 
 import bmesh  # isort: skip  # after bpy, which brings it
 
@@ -45,7 +46,7 @@ def select(obj, edges):
         part.foreach_set("select", np.zeros(len(part), bool))
     obj.data.edges.foreach_set("select", chosen)
     bpy.ops.object.mode_set(mode="EDIT")
-    bpy.context.tool_settings.mesh_select_mode = (False, True, False)
+    bpy.context.scene.tool_settings.mesh_select_mode = (False, True, False)
 
 
 def crease(obj, edges, **options):

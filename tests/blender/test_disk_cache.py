@@ -8,9 +8,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import scenes
-from folders import files_of_at_most
-from scenes import count_steps, go, play, shown
+
+from helpers import scenes
+from helpers.folders import files_of_at_most
+from helpers.scenes import count_steps, go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

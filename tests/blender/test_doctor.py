@@ -4,8 +4,9 @@ import bpy
 import mathutils
 import numpy as np
 import pytest
-import scenes
-from scenes import go, shown
+
+from helpers import scenes
+from helpers.scenes import go, shown
 
 
 def found():
@@ -381,7 +382,7 @@ def test_vertices_inside_of_a_collider_are_counted_and_shown(extension):
     assert sentence("wrong_side") == "4 vertices begin inside of 'Box' and will be pushed out"
     assert [finding.action for finding in findings()] == ["Show"]
     fix("wrong_side", obj)
-    assert (obj.mode, tuple(bpy.context.tool_settings.mesh_select_mode)) == ("EDIT", (True, False, False))
+    assert (obj.mode, tuple(bpy.context.scene.tool_settings.mesh_select_mode)) == ("EDIT", (True, False, False))
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [vertex.index for vertex in obj.data.vertices if vertex.select] == [0, 5, 10, 15]
     box.location.x = -2.0

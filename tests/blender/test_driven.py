@@ -2,8 +2,9 @@
 
 import bpy
 import pytest
-import scenes
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.scenes import go, play, shown
 
 WHY = "animation of 'Flag' changed"
 

@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -120,13 +121,13 @@ def test_going_on_from_disk_gives_what_an_unbroken_run_gives(session, tmp_path, 
     unbroken = play([sheet], 1, LAST)
     session.drop(bpy.context.scene)
     play([sheet], 1, 6)
-    exact = session.get(bpy.context.scene).scene_sim.simulation.frames.state(6).rest
+    exact = session.get(bpy.context.scene).scene_sim.simulation.frames.state(6).memory["rest"]["shape"]
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=path)
     sheet = bpy.data.objects["Flag"]
     record = session.get(bpy.context.scene)
     assert (record.last_frame, record.disk_note) == (6, "")
-    np.testing.assert_array_equal(record.scene_sim.simulation.frames.state(6).rest, exact)
+    np.testing.assert_array_equal(record.scene_sim.simulation.frames.state(6).memory["rest"]["shape"], exact)
     steps = scenes.count_steps(record)
     seen = play([sheet], 7, LAST)
     assert steps == list(range(7, LAST + 1))

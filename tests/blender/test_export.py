@@ -3,10 +3,11 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from bakes import FIRST, LAST, flag, keyed_flag, run
-from exports import SHARED, counterparts, read_back
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.bakes import FIRST, LAST, flag, keyed_flag, run
+from helpers.exports import SHARED, counterparts, read_back
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

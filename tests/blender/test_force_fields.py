@@ -3,7 +3,8 @@
 import bpy
 import numpy as np
 import pytest
-from scenes import go, shown
+
+from helpers.scenes import go, shown
 
 COUNT = 60
 SECONDS = 0.04
@@ -84,7 +85,7 @@ FIELDS = [
 
 def check(extension, obj, largest_error=1e-5):
     """Compare what a field does to particles in a frame with what ours does; returns both accelerations."""
-    force_fields, fields = extension.module("pbd_addon.force_fields"), extension.bridge("read.fields")
+    force_fields, fields = extension.module("pbd_addon.air.force_fields"), extension.bridge("read.fields")
     at = particles_of()
     at(1)
     x, v = at(2)
@@ -211,7 +212,7 @@ CLOTHS = [
 def test_as_blenders_cloth_a_field_does_what_it_does_to_that(extension, kind, settings, fps):
     """Frame by frame of its own clock, where a second has √1000 frames."""
     bpy.context.scene.render.fps = fps
-    fields, force_fields = extension.bridge("read.fields"), extension.module("pbd_addon.force_fields")
+    fields, force_fields = extension.bridge("read.fields"), extension.module("pbd_addon.air.force_fields")
     obj = add_field(kind, **settings)
     if kind == "TEXTURE":
         obj.field.texture = bpy.data.textures.new("Pattern", "MAGIC")
@@ -259,7 +260,7 @@ def test_an_old_file_moves_our_cloth_as_it_moved_blenders(extension, tmp_path):
     sheet.pbd.air_normal = sheet.pbd.air_tangent = 0.0  # Blender's is in a vacuum, but for the fields
     sheet.pbd.field_weights.gravity = 0.0
     scene.pbd.field_reading = "CLOTH"
-    scene.pbd.speed = scene.render.fps / extension.module("pbd_addon.force_fields").FRAMES_PER_SECOND
+    scene.pbd.speed = scene.render.fps / extension.module("pbd_addon.air.force_fields").FRAMES_PER_SECOND
     ours = middles(sheet, 12)
     assert np.linalg.norm(theirs[-1] - theirs[0]) > 0.1
     assert np.abs(ours - theirs).max() < 0.05 * np.linalg.norm(theirs[-1] - theirs[0])

@@ -6,9 +6,10 @@ A limit on the size of files, which Linux and macOS have, stands for the full di
 import bpy
 import numpy as np
 import pytest
-import scenes
-from folders import OLD, files_of_at_most, names
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.folders import OLD, files_of_at_most, names
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -109,7 +110,7 @@ def test_of_an_export_that_fails_nothing_is_left(flag, tmp_path, blocked):
 
 def test_an_export_asks_for_room_first(extension, flag, tmp_path):
     """Alembic's exporter ends Blender when the disk is full, so that it must not begin."""
-    check, frames = extension.bridge("baking.atomic_files").check_room, 10**12
+    check, frames = extension.bridge("baking.export").check_room, 10**12
     with pytest.raises(extension.bridge("errors").PBDError, match=r"'flag.abc' may take \d+\.0 MB, and the disk has"):
         check(str(tmp_path / "flag.abc"), [flag], frames)
     check(str(tmp_path / "flag.abc"), [flag], 8)
@@ -117,7 +118,7 @@ def test_an_export_asks_for_room_first(extension, flag, tmp_path):
 
 @pytest.mark.parametrize("file_format", ["ALEMBIC", "USD"])
 def test_an_export_without_room_does_not_begin(extension, flag, tmp_path, monkeypatch, file_format):
-    monkeypatch.setattr(extension.bridge("baking.atomic_files"), "CORNER_BYTES", 10**15)
+    monkeypatch.setattr(extension.bridge("baking.export"), "CORNER_BYTES", 10**15)
     path = tmp_path / ("flag.abc" if file_format == "ALEMBIC" else "flag.usdc")
     path.write_bytes(OLD)
     with pytest.raises(RuntimeError, match=f"'{path.name}' may take"):

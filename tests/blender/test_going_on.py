@@ -6,8 +6,9 @@ import shutil
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go
+
+from helpers import scenes
+from helpers.scenes import go
 
 LAST = 8
 """By then cloth has torn, been sewn and yielded."""
@@ -87,8 +88,9 @@ def test_going_on_is_exact(extension, tmp_path):
         go(frame)
         straight[frame] = bits(extension, session.get(bpy.context.scene))
     first, last = straight[2], straight[LAST]
-    assert len(np.unique(last["joined"])) > len(np.unique(first["joined"]))  # torn
-    assert (last["seams"][2] > 0).any() and last["plastic"].any() and last["skin"].size and last["pushed"].all()
+    assert len(np.unique(last["tearing.joined"])) > len(np.unique(first["tearing.joined"]))  # torn
+    assert (last["sewing.pairs"][2] > 0).any() and last["plasticity.yielded"].any()
+    assert last["skin.carried"].size and last["springs.pushed"].all()
     bpy.ops.wm.save_mainfile()
     kept = shutil.copytree(tmp_path / "cache_pbd", tmp_path / "kept")
     for back_to in (LAST - 1, 4, 1):

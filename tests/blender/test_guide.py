@@ -10,10 +10,11 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, shown
 
+from helpers import scenes
 from helpers.crossings import count_between
+from helpers.inside import model_of
+from helpers.scenes import go, shown
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -101,7 +102,7 @@ def labels(extension):
                 yield node.value.value
             elif isinstance(node, ast.keyword) and node.arg == "labels" and isinstance(node.value, ast.Dict):
                 yield from (short.value for short in node.value.values)
-    for name in extension.module("pbd_addon.settings").PRESETS:
+    for name in extension.module("pbd_addon.bodies.settings").PRESETS:
         yield name
         yield f"{name}, changed"
 
@@ -191,6 +192,7 @@ def rest():
     return places
 
 
+@pytest.mark.newest
 def test_first_cloth(extension):
     scene, running = lambda: bpy.context.scene, extension.bridge("timeline.session")
     kept = {}
@@ -282,6 +284,7 @@ def test_first_cloth(extension):
     )
 
 
+@pytest.mark.newest
 def test_first_balloon(extension):
     running = extension.bridge("timeline.session")
 
@@ -419,13 +422,14 @@ def test_garments(extension):
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
 
 
+@pytest.mark.newest
 def test_tearing(extension):
     running = extension.bridge("timeline.session")
 
     def one_by_one(frame):
         """Number of vertices that move on their own at a frame."""
         frames = running.get(bpy.context.scene).scene_sim.simulation.frames
-        return len(np.unique(frames.state(frame).joined))
+        return len(np.unique(frames.state(frame).memory["tearing"]["joined"]))
 
     def is_torn(page):
         heading = "Send a ball through a sheet"
@@ -436,8 +440,8 @@ def test_tearing(extension):
         assert one_by_one(begins - 1) == 1089 < one_by_one(begins)
         go(24)
         simulation = running.get(bpy.context.scene).scene_sim.simulation
-        islands = simulation._model.islands
-        held = islands == islands[simulation._model.pinned[0]]  # without what has come off
+        islands = model_of(simulation).islands
+        held = islands == islands[model_of(simulation).pinned[0]]  # without what has come off
         assert simulation.frames.state(24).x[2, held].min() > bpy.data.objects["Sphere"].location.z + 0.15, (
             "the ball is through"
         )
@@ -445,6 +449,7 @@ def test_tearing(extension):
     walk("tearing", {"Send a ball through a sheet": is_torn})
 
 
+@pytest.mark.newest
 def test_inner_structure(extension):
     def heights(among=lambda x, y: True):
         """Of the upper side, of the inner vertices where `among` holds, above the lower side's lowest vertex [cm]."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-import rigs
-import scenes
-from exports import SHARED, read_back
 from mathutils import Matrix
-from rigs import pinned
-from scenes import go, play, shown
+
+from helpers import rigs, scenes
+from helpers.exports import SHARED, read_back
+from helpers.rigs import pinned
+from helpers.scenes import go, play, shown
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from calls import entered
-from scenes import go, play
+
+from helpers import scenes
+from helpers.calls import entered
+from helpers.scenes import go, play
 
 
 def cached(size, folder=None):
@@ -94,3 +95,37 @@ def test_a_collider_that_stands_still_is_not_placed_again(extension):
     assert calls(10) == still
     placed = ("surfaces.py", "world")
     assert (still[placed], calls(10, moves=True)[placed]) == (0, 1)
+
+
+@pytest.mark.usefixtures("few_substeps")
+def test_settings_of_many_objects_are_read_when_one_was_set(extension):
+    scenes.let_through()
+    flags = [scenes.add_grid(f"Flag {number}", rx=3, ry=3, bend=1e-4) for number in range(20)]
+    session, each = extension.bridge("timeline.session"), extension.bridge("settings.raw_settings").READ_ANYWAY
+    play(flags, 1, 9), play(flags, 2, 9)
+
+    def read(frame):
+        """So many groups of settings; that of the scene always."""
+        return entered(lambda: go(frame))["raw_settings.py", "<lambda>"] - 1
+
+    assert read(8) == each < len(flags)
+    flags[3].pbd.bend = 1e-3
+    assert read(7) == each + 1
+    assert session.get(bpy.context.scene).last_frame == 8
+    assert session.get(bpy.context.scene).invalidated.why == "Bending of 'Flag 3' changed"
+    flags[12].pbd.keyframe_insert("bend", frame=1)
+    play(flags, 3, 6)
+    assert read(4) == each + 1  # What is animated is read always.
+
+
+@pytest.mark.usefixtures("few_substeps")
+def test_a_setting_that_a_script_unsets_is_noticed_in_some_frames(extension):
+    """Blender tells nobody of it, so that objects are read by turns."""
+    scenes.let_through()
+    flags = [scenes.add_grid(f"Flag {number}", rx=3, ry=3, bend=1e-4) for number in range(20)]
+    session = extension.bridge("timeline.session")
+    play(flags, 1, 9), play(flags, 2, 9)
+    flags[12].pbd.property_unset("bend")
+    for frame in (8, 7, 6):
+        go(frame)
+    assert session.get(bpy.context.scene).invalidated.why == "Bending of 'Flag 12' changed"

@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play
+
+from helpers import scenes
+from helpers.scenes import go, play
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -130,7 +131,7 @@ def test_nothing_is_left_by_removing_or_baking(extension):
 
 def test_the_shrunken_length_is_no_strain(extension):
     heat_map = extension.bridge("timeline.heat_map")
-    body_class = extension.module("pbd_addon.body").Body
+    body_class = extension.module("pbd_addon.bodies.body").Body
     square = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
     body = body_class(square, [(0, 1, 2, 3)])
     strain = heat_map.strain_of_vertices(body, {"shrink": np.full(4, 0.5)}, 0.5 * np.array(square, float))

@@ -5,8 +5,9 @@ import math
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import fallen, go, play, shown
+
+from helpers import scenes
+from helpers.scenes import fallen, go, play, shown
 
 
 @pytest.fixture

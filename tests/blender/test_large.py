@@ -2,7 +2,8 @@
 
 import bpy
 import pytest
-import scenes
+
+from helpers import scenes
 
 
 @pytest.fixture(autouse=True)

@@ -3,10 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play, shown
 
+from helpers import scenes
 from helpers.crossings import count_between
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

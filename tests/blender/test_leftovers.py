@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from calls import entered
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.calls import entered
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -305,7 +306,7 @@ def test_a_look_costs_next_to_nothing(extension):
 
     def look():
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        return entered(lambda: extension.bridge("doctor.leftovers").look(depsgraph))
+        return entered(lambda: extension.bridge("doctor.leftovers").sweep_if_lost(depsgraph))
 
     scenes.add_grid()
     go(1), go(2)

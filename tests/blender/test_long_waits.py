@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).with_name("long_waits.py")
+SCRIPT = Path(__file__).parents[1] / "helpers" / "long_waits.py"
 
 
 @pytest.fixture(scope="module")

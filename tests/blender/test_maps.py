@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.scenes import go, play, shown
 
 
 def group(obj, name, weights):
@@ -160,7 +161,7 @@ def test_a_missing_group_is_named(extension):
 
 
 def test_every_map_of_the_solver_has_its_properties(extension):
-    known = extension.module("pbd_addon.maps").MAPS
+    known = extension.module("pbd_addon.bodies.maps").MAPS
     properties = scenes.add_grid().pbd.bl_rna.properties
     for kind in known:
         assert properties[f"{kind}_low"].is_animatable

@@ -6,9 +6,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import scenes
-from bakes import FIRST, LAST, flag, keyed_flag, run
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.bakes import FIRST, LAST, flag, keyed_flag, run
+from helpers.scenes import go, play, shown
 
 MARK = b"\0PBD Cloth & Balloons"
 """Behind the last sample of a file of ours."""

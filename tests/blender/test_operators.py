@@ -3,7 +3,8 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
+
+from helpers import scenes
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

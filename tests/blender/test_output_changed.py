@@ -2,9 +2,10 @@
 
 import bpy
 import pytest
-import rigs
-from rigs import EXACT, add_dressed, check_frame, off, pinned, rest_of, simulated
-from scenes import count_steps, go, play, shown
+
+from helpers import rigs
+from helpers.rigs import EXACT, add_dressed, check_frame, off, pinned, rest_of, simulated
+from helpers.scenes import count_steps, go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from calls import entered
-from scenes import go, shown
+
+from helpers import scenes
+from helpers.calls import entered
+from helpers.scenes import go, shown
 
 
 @pytest.fixture

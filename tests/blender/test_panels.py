@@ -5,6 +5,7 @@ Blender can show, and, from the sources, that each property and operator they na
 """
 
 import ast
+import dataclasses
 import inspect
 import sys
 from typing import NamedTuple
@@ -78,16 +79,12 @@ def texts(node):
     return [text for child in ast.iter_child_nodes(node) for text in texts(child)]
 
 
-def listed(function, argument):
-    """The texts that a starred argument may stand for."""
-    name = ast.unparse(argument.value)
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign | ast.AugAssign):
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            if ast.unparse(target) == name:
-                yield from texts(node.value)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == f"{name}.append":
-            yield from texts(node.args[0])
+def meant_by(function, argument):
+    """The texts that an argument may be, seen through the assignments of the function."""
+    if not isinstance(argument, ast.Name):
+        return texts(argument)
+    assigned = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
+    return [text for node in assigned if ast.unparse(node.targets[0]) == argument.id for text in texts(node.value)]
 
 
 def shown(extension, name):
@@ -103,16 +100,18 @@ def drawn_properties(extension):
         for call in (*calls(function, "prop"), *calls(function, "prop_search")):
             if isinstance(call.args[1], ast.Constant):
                 yield where, owner_of(function, call.args[0]), call.args[1].value
-        for call in calls(function, "draw_group"):
+        for call in calls(function, "draw_vertex_group"):
             if isinstance(call.args[3], ast.Constant):
                 yield where, "context.object.pbd", call.args[3].value
         for call in calls(function, "draw_map"):
             for part in ("group", "low", "high"):
                 yield where, "context.object.pbd", f"{call.args[2].value}_{part}"
-        for call in calls(function, "draw_rows"):
-            for argument in call.args[2:]:
-                names = listed(function, argument) if isinstance(argument, ast.Starred) else texts(argument)
-                yield from ((where, owner_of(function, call.args[1]), shown(extension, name)) for name in names)
+        for call in calls(function, "draw_group"):
+            owner = owner_of(function, call.args[1])
+            for group in meant_by(function, call.args[2]):
+                names = extension.bridge("settings.groups").names(group)
+                assert names, f"{where} draws {group!r}, which has no settings"
+                yield from ((where, owner, shown(extension, name)) for name in names)
 
 
 def test_both_places_show_the_same_panels(extension):
@@ -177,8 +176,18 @@ def test_every_setting_is_drawn(extension, owner):
     assert settings - NOT_ROWS - STORED == drawn - NOT_ROWS
 
 
+def test_a_field_of_the_engine_may_name_its_group(extension, monkeypatch):
+    """So that a new part has its row without a change of the bridge."""
+    groups = extension.bridge("settings.groups")
+    field = dataclasses.field(default=1.0, metadata={"label": "Magnet", "panel": "weight"})
+    field.name = "magnet"
+    monkeypatch.setattr(groups, "shown_fields", lambda _settings: (field,))
+    assert groups.names("weight") == ("density", "drag", "magnet")
+    assert groups.names("floor") == ("floor_height", "floor_friction")
+
+
 def test_short_lengths_are_drawn_as_sliders_everywhere(extension):
-    """`draw_rows` sees to it itself."""
+    """`draw_group` sees to it itself."""
     is_slider, found = module(extension, "rows").is_slider, set()
     for where, function in functions(extension):
         for call in calls(function, "prop"):
@@ -277,11 +286,8 @@ SIDEBAR = 280.0
 
 def drawn_labels(extension):
     """Every label in the column before the fields, as (place in the sources, English label)."""
-    shorter = {}
+    shorter = dict(extension.bridge("settings.groups").SHORT)
     for _name, function in functions(extension):
-        for call in calls(function, "draw_rows"):
-            for keyword in call.keywords:
-                shorter.update(ast.literal_eval(keyword.value))
         for call in calls(function, "draw_map"):
             kind, *text = (argument.value for argument in call.args[2:])
             shorter.update({f"{kind}_low": "Low, High", f"{kind}_high": "", **{f"{kind}_group": one for one in text}})

@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-from scenes import go, play, shown
 
-pytestmark = pytest.mark.usefixtures("few_substeps")
+from helpers.scenes import go, play, shown
+
+pytestmark = [pytest.mark.newest, pytest.mark.usefixtures("few_substeps")]
 
 
 def add_paper(**settings):
@@ -23,7 +24,7 @@ def add_paper(**settings):
 
 def plastic(extension, frame):
     session = extension.bridge("timeline.session")
-    return session.get(bpy.context.scene).scene_sim.simulation.frames.state(frame).plastic
+    return session.get(bpy.context.scene).scene_sim.simulation.frames.state(frame).memory["plasticity"]["yielded"]
 
 
 def test_paper_stays_bent_over_a_ball(extension):

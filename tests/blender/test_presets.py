@@ -17,13 +17,13 @@ def bridge(extension):
 
 @pytest.fixture
 def settings(extension):
-    return extension.module("pbd_addon.settings")
+    return extension.module("pbd_addon.bodies.settings")
 
 
 @pytest.fixture
 def figures(extension):
     """The materials by name."""
-    return extension.module("pbd_addon.settings").PRESETS
+    return extension.module("pbd_addon.bodies.settings").PRESETS
 
 
 def kind_of(material):
@@ -187,6 +187,6 @@ def test_a_preset_of_the_user_is_told_too(bridge):
 
 
 def test_every_preset_has_a_sentence(extension, figures):
-    about = extension.module("pbd_addon.presets").ABOUT
+    about = extension.module("pbd_addon.bodies.presets").ABOUT
     assert set(about) == set(figures)
     assert all(len(sentence) > 20 and not sentence.endswith(".") for sentence in about.values())

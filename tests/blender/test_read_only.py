@@ -8,9 +8,10 @@ from pathlib import Path
 
 import bpy
 import pytest
-import scenes
-from folders import OLD, names
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.folders import OLD, names
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from bakes import FIRST, LAST, flag, keyed_flag, run
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.bakes import FIRST, LAST, flag, keyed_flag, run
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

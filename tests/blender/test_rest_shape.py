@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, shown
+
+from helpers import scenes
+from helpers.scenes import go, shown
 
 SMALLER = 0.8
 

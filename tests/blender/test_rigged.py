@@ -3,9 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import rigs
-import scenes
-from rigs import (
+
+from helpers import rigs, scenes
+from helpers.rigs import (
     EXACT,
     LAST,
     add_dressed,
@@ -20,7 +20,7 @@ from rigs import (
     simulated,
     subdivide,
 )
-from scenes import go, play, shown
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -3,10 +3,23 @@
 import bpy
 import numpy as np
 import pytest
-import rigs
-import scenes
-from rigs import EXACT, LAST, add_dressed, bevel, check_frame, names, off, pinned, simulated, state, subdivide, switches
-from scenes import go, play, shown
+
+from helpers import rigs, scenes
+from helpers.rigs import (
+    EXACT,
+    LAST,
+    add_dressed,
+    bevel,
+    check_frame,
+    names,
+    off,
+    pinned,
+    simulated,
+    state,
+    subdivide,
+    switches,
+)
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

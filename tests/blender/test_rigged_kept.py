@@ -3,10 +3,11 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from exports import SHARED, counterparts, read_back
-from rigs import EXACT, add_dressed, driven_key, off, pinned, state, subdivide, switches
-from scenes import count_steps, go, play, shown
+
+from helpers import scenes
+from helpers.exports import SHARED, counterparts, read_back
+from helpers.rigs import EXACT, add_dressed, driven_key, off, pinned, state, subdivide, switches
+from helpers.scenes import count_steps, go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

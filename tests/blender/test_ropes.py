@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import play, shown
+
+from helpers import scenes
+from helpers.scenes import play, shown
 
 CELLS, LENGTH = 10, 0.1
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import bpy
 import pytest
-import scenes
-from scenes import go, play
 
-PROGRAM = Path(__file__).with_name("in_a_blender_of_its_own.py")
+from helpers import scenes
+from helpers.scenes import go, play
+
+PROGRAM = Path(__file__).parents[1] / "helpers" / "in_a_blender_of_its_own.py"
 
 
 @pytest.mark.parametrize("kind", ["LINK_COPY", "FULL_COPY"])

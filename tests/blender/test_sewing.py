@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -87,7 +88,7 @@ def test_the_disk_cache_remembers_what_is_sewn(extension, tmp_path, last):
     seen = play([obj], 1, last)
     bpy.ops.wm.save_mainfile()
     session, runs = extension.bridge("timeline.session"), []
-    sewn_so_far = session.get(bpy.context.scene).scene_sim.simulation.frames.state(last).seams
+    sewn_so_far = session.get(bpy.context.scene).scene_sim.simulation.frames.state(last).memory["sewing"]["pairs"]
     assert sewn_so_far.any()
     for _ in range(2):
         bpy.ops.wm.open_mainfile(filepath=path)
@@ -95,7 +96,7 @@ def test_the_disk_cache_remembers_what_is_sewn(extension, tmp_path, last):
         assert session.get(bpy.context.scene).disk_note == ""
         assert session.valid_frames(bpy.context.scene) == (1, last)
         state = session.get(bpy.context.scene).scene_sim.simulation.frames.state(last)
-        np.testing.assert_array_equal(state.seams, sewn_so_far)
+        np.testing.assert_array_equal(state.memory["sewing"]["pairs"], sewn_so_far)
         for frame in range(1, last + 1):
             go(frame)
             np.testing.assert_array_equal(shown(again), seen[frame][0])
@@ -163,7 +164,7 @@ def edit(obj, edges):
         for vertex in edge.vertices:
             if edge.select:
                 obj.data.vertices[vertex].select = True
-    bpy.context.tool_settings.mesh_select_mode = (False, True, False)
+    bpy.context.scene.tool_settings.mesh_select_mode = (False, True, False)
     bpy.ops.object.mode_set(mode="EDIT")
 
 

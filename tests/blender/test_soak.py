@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SOAK = Path(__file__).with_name("soak.py")
+SOAK = Path(__file__).parents[1] / "helpers" / "soak.py"
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import bpy
 import pytest
-import scenes
-from scenes import go
+
+from helpers import scenes
+from helpers.inside import model_of
+from helpers.scenes import go
 
 
 @pytest.fixture
@@ -250,7 +252,7 @@ def test_what_a_self_distance_of_zero_comes_to(extension):
     assert setup_findings.automatic_distance(obj) == "0 = automatic: 16.1 mm"
     go(1)
     go(2)
-    (contact,) = [extension.bridge("timeline.session").get(bpy.context.scene).scene_sim.simulation._model.contact]
+    (contact,) = [model_of(extension.bridge("timeline.session").get(bpy.context.scene).scene_sim.simulation).contact]
     assert 1e3 * contact.candidate_list.least_distance == pytest.approx(16.1, abs=0.05)
 
 

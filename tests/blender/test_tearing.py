@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from exports import SHARED, read_back
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.exports import SHARED, read_back
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -54,7 +55,7 @@ def let_go(obj, frame):
 def joined(extension):
     session = extension.bridge("timeline.session")
     simulation = session.get(bpy.context.scene).scene_sim.simulation
-    return simulation.frames.state(simulation.frames.last).joined
+    return simulation.frames.state(simulation.frames.last).memory["tearing"]["joined"]
 
 
 def test_split_everywhere_gives_each_face_its_vertices_and_a_strength(extension):

@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-import scenes
-from exports import read_back
-from scenes import go, play, shown
+
+from helpers import scenes
+from helpers.exports import read_back
+from helpers.scenes import go, play, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

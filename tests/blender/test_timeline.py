@@ -2,8 +2,9 @@
 
 import bpy
 import pytest
-import scenes
-from scenes import go, play
+
+from helpers import scenes
+from helpers.scenes import go, play
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

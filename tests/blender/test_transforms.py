@@ -5,11 +5,11 @@ import math
 import bpy
 import numpy as np
 import pytest
-import scenes
 from mathutils import Euler, Matrix
-from scenes import play
 
+from helpers import scenes
 from helpers.meshes import icosphere
+from helpers.scenes import play
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 

@@ -5,8 +5,9 @@ import math
 import bpy
 import numpy as np
 import pytest
-import scenes
-from scenes import go, play
+
+from helpers import scenes
+from helpers.scenes import go, play
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
@@ -396,7 +397,7 @@ def test_the_arrow_of_the_wind(extension):
 
 
 def test_a_scene_without_fields_pays_nothing(extension):
-    from calls import entered
+    from helpers.calls import entered
 
     add_sail()
     go(1), go(2)

@@ -112,8 +112,6 @@ def drawn_texts(source):
                 yield from meant_by(call.args[2 if name == "draw_sentence" else 0], function, tree)
             elif "text" in keywords and "translate" not in keywords:
                 yield from texts_in(keywords["text"])
-            elif "labels" in keywords:
-                yield from texts_in(keywords["labels"])
 
 
 def sources(extension):
@@ -168,8 +166,13 @@ def all_texts(extension):
         add(text, "Times")
     for text in extension.bridge("error_sentences").SENTENCES:
         add(text, "error_sentences")
-    for _paths, name in extension.bridge("settings.raw_settings").OF_SCENE.values():
-        add(name, "raw_settings")
+    for text in extension.bridge("settings.groups").SHORT.values():
+        add(text, "groups")
+    for _what, *texts in extension.bridge("timeline.changes").AROUND.values():
+        for text in texts:
+            add(text, "changes")
+    for row in extension.bridge("settings.raw_settings").OF_SCENE.values():
+        add(row.label, "raw_settings")
     return found
 
 
@@ -341,7 +344,7 @@ def test_tooltips_of_numbers_name_a_usual_value():
 
 def test_units_are_told(extension):
     """In the tooltip: of a length beside the usual value, because Blender may show it in feet."""
-    fields = dataclasses.fields(extension.module("pbd_addon.settings").Material)
+    fields = dataclasses.fields(extension.module("pbd_addon.bodies.settings").Material)
     units = {field.name: field.metadata["unit"] for field in fields if field.metadata["unit"]}
     assert len(units) > 10
     for where, prop in visible_properties():

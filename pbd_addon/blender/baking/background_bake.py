@@ -56,7 +56,7 @@ class Job:
         self.folder = Path(tempfile.mkdtemp(prefix="pbd-bake-"))
         self.process: Any = None
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Copy the file and start the process; raises `OSError` or `RuntimeError`."""
         file = self.folder / "copy.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(file), copy=True, check_existing=False)
@@ -67,7 +67,7 @@ class Job:
         with open(self.folder / "out.txt", "wb") as out, open(self.folder / "errors.txt", "wb") as errors:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Read the progress; returns whether the process has ended."""
         with contextlib.suppress(OSError, ValueError):
             values = json.loads((self.folder / command_line.PROGRESS).read_text(encoding="utf-8"))
@@ -132,7 +132,7 @@ def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
     _problems.clear()
     begun = Job(scene, objects, mode, frame_start, frame_end)
     try:
-        begun.begin()
+        begun.start()
     except (OSError, RuntimeError) as error:
         begun.end()
         raise PBDError(f"Blender could not be started in the background: {' '.join(str(error).split())}") from error
@@ -167,7 +167,7 @@ def before_load(*_: Any) -> None:
 def watch() -> float | None:
     """Timer: poll the process; once it has ended and no tool or mode is active, apply its result."""
     for running in list(_jobs):
-        if not running.look():
+        if not running.poll():
             continue
         problem = running.problem()
         if not problem:

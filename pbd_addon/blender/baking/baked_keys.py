@@ -17,6 +17,7 @@ from ..errors import PBDError
 from ..kinds import ID, Keys, Object
 from ..output import output_modifier, shape_keys
 from ..scene import animation, marks, user_keys
+from ..settings.field_properties import unset
 
 SPACING = 12.5
 """Evaluation Time from one absolute key to the next: an eighth in Blender's internal unit, so it is not rounded."""
@@ -52,7 +53,7 @@ def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
     Raises a `PBDError` if the user has shape keys or key animation on the mesh.
     """
     check_absolute(obj)
-    keys = _begin(obj, frames)
+    keys = _prepare(obj, frames)
     keys.use_relative = False
     names = []
     for place, (frame, shape) in enumerate(zip(frames, shapes, strict=True), start=1):
@@ -66,7 +67,7 @@ def bake_absolute(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
 
 def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
     """Bake to relative keys; the user's keys still play, so the shapes must not include them."""
-    _begin(obj, frames)
+    _prepare(obj, frames)
     names = [_add_key(obj, key_name(frame), shape) for frame, shape in zip(frames, shapes, strict=True)]
     _finish(obj, names)
     curves = _curves(obj)
@@ -78,7 +79,7 @@ def bake_relative(obj: Object, frames: range, shapes: list[np.ndarray]) -> None:
 
 def bake_reduced(obj: Object, frames: range, reduction: Reduction) -> None:
     """Bake to a few relative keys; the user's keys still play, so the shapes must not include them."""
-    _begin(obj, frames)
+    _prepare(obj, frames)
     names = add_reduced_keys(obj, reduction)
     _finish(obj, names)
     animate_reduced_keys(_curves(obj), names, frames, reduction)
@@ -117,12 +118,11 @@ def delete_bake(obj: Object) -> None:
 def forget(obj: Object) -> None:
     """Switch on what a bake has switched off, and clear its notes."""
     output_modifier.switch_on(obj)
-    for name in NOTES:
-        obj.pbd.property_unset(name)
+    unset(obj.pbd, NOTES)
     obj.data.update()
 
 
-def _begin(obj: Object, frames: range) -> Keys:
+def _prepare(obj: Object, frames: range) -> Keys:
     """Prepare for baked keys: ensure a Basis, remove the live key, and note the state of the Key data-block."""
     shape_keys.ensure_basis(obj)
     shape_keys.drop_live_key(obj)

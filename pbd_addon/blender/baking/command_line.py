@@ -24,8 +24,8 @@ from . import bake, recording
 from .recording import Recording
 
 COMMAND = "pbd_bake"
-BAD_ARGUMENTS = 2
-FAILED = 3
+BAD_ARGUMENTS, FAILED = 2, 3
+"""Exit codes: as other programs have it, and one more."""
 
 ORDER, PROGRESS, RESULT = "order.json", "progress.json", "result.json"
 """Files in the folder of an order: what to simulate, the progress, and the result."""

@@ -7,12 +7,14 @@ a proxy mesh with reduced keys.
 import contextlib
 import os
 import pathlib
+import re
+import shutil
 from collections.abc import Generator, Iterator
 from typing import Any
 
 import bpy
 
-from ...io import own_files
+from ...io import atomic_files, own_files
 from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
@@ -23,10 +25,13 @@ from ..scene import user_keys
 from ..scene.simulated_range import timeline_frames
 from ..scene.temporary import changed
 from ..timeline.session import BakeProgress
-from . import atomic_files, bake, baked_keys, mesh_cache, recording
+from . import bake, baked_keys, mesh_cache, recording
 
 EXTENSIONS = {"ALEMBIC": ".abc", "USD": ".usdc", "GLTF": ".glb"}
 FORMAT_NAMES = {"ALEMBIC": "Alembic", "USD": "USD", "GLTF": "glTF"}
+CORNER_BYTES = 12
+"""Size of a position, or of the normal of a face corner, in one frame."""
+
 ACCEPTED = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usd", ".usda", ".usdz"), "GLTF": (".glb", ".gltf")}
 
 
@@ -66,6 +71,18 @@ def start(
     chosen = {obj.session_uid: obj.name for obj in (*objects, *others)}
     path = mesh_cache.absolute(with_extension(path, file_format))
     return _run(context.scene, names, chosen, file_format, path, first, last)
+
+
+def check_room(path: str, objects: list[Object], frames: int) -> None:
+    """Raise a `PBDError` if the disk is too full for the evaluated meshes of objects in so many frames of a file."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    meshes = [obj.evaluated_get(depsgraph).data for obj in objects if obj.type == "MESH"]
+    size = frames * CORNER_BYTES * sum(len(mesh.vertices) + len(mesh.loops) for mesh in meshes)
+    free = shutil.disk_usage(os.path.dirname(path)).free
+    if free < size:
+        raise PBDError(
+            f"'{os.path.basename(path)}' may take {size / 1e6:.1f} MB, and the disk has only {free / 1e6:.1f} MB left"
+        )
 
 
 def check_exporter(file_format: str) -> None:
@@ -117,12 +134,23 @@ def _run(
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if file_format != "GLTF":
-                atomic_files.check_room(path, objects, shown[1] - shown[0] + 1)
+                check_room(path, objects, shown[1] - shown[0] + 1)
             with atomic_files.replacing(path) as unfinished:
                 WRITERS[file_format](unfinished, *shown)
         except (RuntimeError, OSError) as error:
-            why = atomic_files.reason(error)
+            why = reason(error)
             raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
+
+
+def reason(error: Exception) -> str:
+    """Why an exporter failed, in one line, from its error message or the traceback of a script."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    text = str(error).removeprefix("Error: ")
+    if "Traceback" in text:
+        known = re.findall(r"\[Errno \d+\] ([^:\n]+)", text)
+        return known[-1] if known else "the exporter failed: see the system console"
+    return " ".join(text.split())
 
 
 def _write_alembic(path: str, first: int, last: int) -> None:

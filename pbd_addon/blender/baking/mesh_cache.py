@@ -30,17 +30,13 @@ def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
     for obj in objects:
         name = bpy.path.clean_name(f"{stem}_{obj.name}" if stem else obj.name)
         number, path = 1, os.path.join(folder, name + marks.BAKE_SUFFIX)
-        while _alike(path) in taken or _is_anothers(absolute(path)):
+        # Where something stands that no bake has written, it stays.
+        while _alike(path) in taken or (os.path.lexists(absolute(path)) and not pc2.is_ours(absolute(path))):
             number += 1
             path = os.path.join(folder, f"{name}_{number}{marks.BAKE_SUFFIX}")
         taken.add(_alike(path))
         paths[obj.session_uid] = path
     return paths
-
-
-def _is_anothers(path: str) -> bool:
-    """Whether there is anything that no bake has written."""
-    return os.path.lexists(path) and not pc2.is_ours(path)
 
 
 def _alike(path: str) -> str:

@@ -15,9 +15,8 @@ from ..kinds import Object, Scene
 from ..scene import marks, poses, user_keys
 from ..scene.poses import Pose
 from ..scene.scene_objects import find
-from ..scene.simulated_range import go_to
 from ..timeline import cost_estimate, follow, session, step, validity
-from ..timeline.record import Record
+from ..timeline.record import Message, Progress, Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
 
@@ -42,7 +41,7 @@ def at_the_users_frame(scene: Scene) -> Iterator[None]:
     finally:
         scene = find_scene(uid)
         running = session.of(scene)
-        step.note(running, bake=None)
+        step.note(running, Progress(None))
         with handlers.asleep():
             scene.frame_set(frame, subframe=subframe)
         follow.show(running, scene, bpy.context.evaluated_depsgraph_get(), steps=False)
@@ -60,15 +59,17 @@ def record(
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
     is_live = any(not obj.pbd.baked for obj in find_objects(scene, names))
-    step.note(session.of(scene), bake=BakeProgress(frame_start, frame_start, frame_end, 0.0))
+    step.note(session.of(scene), Progress(BakeProgress(frame_start, frame_start, frame_end, 0.0)))
     first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
     began = time.monotonic()
     for frame in range(first, frame_end + 1):
         if is_live:
-            yield from _slices(scene_uid, frame)
-        scene = find_scene(scene_uid)
-        go_to(scene, frame)
-        running = _running(scene, frame) if is_live else session.of(scene)
+            running = yield from _going(scene_uid, frame)
+            scene = find_scene(scene_uid)
+        else:
+            scene = find_scene(scene_uid)
+            running = session.of(scene)
+            follow.visit(running, scene, frame)
         if frame >= frame_start:
             depsgraph = bpy.context.evaluated_depsgraph_get()
             for obj in find_objects(scene, names):
@@ -81,13 +82,21 @@ def record(
                 kept[uid] = kept[uid]._replace(stretch=max(kept[uid].stretch, stretch))
         done = frame - first + 1
         eta = (time.monotonic() - began) / done * (frame_end - frame)
-        step.note(session.of(scene), bake=BakeProgress(frame, frame_start, frame_end, eta))
-        yield session.of(scene).bake
+        step.note(running, Progress(BakeProgress(frame, frame_start, frame_end, eta)))
+        yield running.bake
     return kept
 
 
 def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
-    """Settle, and simulate missing frames up to the shown one; yields the progress, raises `PBDError`."""
+    """The generator that settles, simulates missing frames up to the shown one, and yields the progress.
+
+    It raises a `PBDError`. From now on the frame is not late any more: it comes, with progress.
+    """
+    step.note(session.of(scene), Message(""))
+    return _catch_up(scene)
+
+
+def _catch_up(scene: Scene) -> Generator[BakeProgress, None, None]:
     uid, wanted = scene.session_uid, session.last_shown(scene)
     last = min(wanted, session.last_live_frame(scene))
     with at_the_users_frame(scene):
@@ -95,28 +104,52 @@ def catching_up(scene: Scene) -> Generator[BakeProgress, None, None]:
         there = max(begin, running.last_frame)
         each = cost_estimate.seconds_of_frame(scene, cost_estimate.count_vertices(scene))
         eta = (running.report.seconds if running.report is not None else each) * (last - there)
-        step.note(running, bake=BakeProgress(there, begin, last, eta))
+        step.note(running, Progress(BakeProgress(there, begin, last, eta)))
         if running.is_pristine or running.settled:
             yield from _settle(uid, begin, last)
         began, first = time.monotonic(), session.of(scene).last_frame
         for frame in range(first + 1, last + 1):
-            yield from _slices(uid, frame)
-            scene = find_scene(uid)
-            go_to(scene, frame)
-            running = _running(scene, frame)
+            running = yield from _going(uid, frame)
             eta = (time.monotonic() - began) / (frame - first) * (last - frame)
-            step.note(running, bake=BakeProgress(frame, begin, last, eta))
+            step.note(running, Progress(BakeProgress(frame, begin, last, eta)))
             yield running.bake
 
 
-def _slices(scene_uid: int, frame: int) -> Generator[BakeProgress, None, None]:
-    """Step a frame, if it is the next one, and yield the progress so far every `SLICE` seconds."""
+def settle(running: Record, scene: Scene, frames: int) -> Generator[int, None, None]:
+    """Let the first frame hang for some frames, as a generator of how many are done; raises `PBDError`."""
+    for done in range(1, frames + 1):
+        step.settle_on(running, scene, done, frames)
+        yield done
+
+
+def keep_settled(running: Record, scene: Scene, frames: int) -> None:
+    """Let the scene say how its first frame came about, and show it."""
+    scene.pbd.settle = frames
+    step.take_settings_of_first(running, scene)
+    show_again(running, scene)
+
+
+def show_again(running: Record, scene: Scene) -> None:
+    """Show the current frame again after it was changed in place."""
+    follow.show_again(running, scene, bpy.context.evaluated_depsgraph_get())
+
+
+def _going(scene_uid: int, frame: int) -> Generator[BakeProgress, None, Record]:
+    """Go to a frame, which is stepped if it is the next one, and yield the progress so far every `SLICE` seconds.
+
+    Returns the record of the scene; raises a `PBDError` if it did not reach the frame.
+    """
     scene = find_scene(scene_uid)
     running = session.of(scene)
-    is_next = running.scene_sim is not None and frame == running.last_frame + 1 <= session.last_live_frame(scene)
-    if not is_next or (running.message and not running.is_late):
-        return
-    yield from _told(follow.stepping(running, scene), running.bake)
+    yield from _told(follow.going(running, scene, frame), running.bake)
+    scene = find_scene(scene_uid)
+    session.tell(scene)
+    running = session.of(scene)
+    if running.message:
+        raise PBDError(running.message)
+    if running.scene_sim is None or not running.scene_sim.simulation.frames.holds(frame):
+        raise PBDError(f"Frame {frame} could not be simulated: press Reset")
+    return running
 
 
 def _told(work: Generator[Any, None, Result], progress: BakeProgress) -> Generator[BakeProgress, None, Result]:
@@ -150,16 +183,16 @@ def find_objects(scene: Scene, names: dict[int, str], work: str = "bake") -> lis
 
 def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeProgress, None, int]:
     """Keep the cache if it is valid, else restart and settle; returns the frame at which recording has to begin."""
-    handlers.arm()
     scene = find_scene(scene_uid)
     running = session.of(scene)
     if not running.is_pristine:
-        go_to(scene, running.first_frame)  # If an edit shows at this frame, the simulation restarts by itself.
+        # If an edit shows at this frame, the simulation restarts by itself.
+        follow.show_at(running, scene, running.first_frame)
     if not running.is_pristine and running.first_frame <= frame_start and validity.is_one_run(running, scene):
         return min(frame_start, running.last_frame)
     begin = min(session.frame_range(scene)[0], frame_start)
     session.drop(scene)
-    step.note(session.of(scene), bake=BakeProgress(begin, frame_start, frame_end, 0.0))
+    step.note(session.of(scene), Progress(BakeProgress(begin, frame_start, frame_end, 0.0)))
     yield from _settle(scene_uid, begin, frame_end)
     return begin
 
@@ -167,31 +200,21 @@ def _rewind(scene_uid: int, frame_start: int, frame_end: int) -> Generator[BakeP
 def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgress, None, None]:
     """Build the simulation at its first frame if needed, and settle it; yields the progress."""
     scene = find_scene(scene_uid)
-    go_to(scene, begin)
     running, count = session.of(scene), cost_estimate.count_vertices(scene)
+    follow.show_at(running, scene, begin)
     seconds = cost_estimate.seconds_to_prepare(count)
     if running.scene_sim is None and seconds > SLICE:
-        step.note(running, bake=BakeProgress(begin, begin, frame_end, seconds, to_prepare=count))
+        step.note(running, Progress(BakeProgress(begin, begin, frame_end, seconds, to_prepare=count)))
         yield running.bake
         scene = find_scene(scene_uid)
-        go_to(scene, begin)
+        follow.show_at(running, scene, begin)
     running = yield from _told(session.ensuring(scene, bpy.context.evaluated_depsgraph_get()), running.bake)
     to_settle, began, before = step.frames_to_settle(running, scene), time.monotonic(), running.settled
     for settled in range(before + 1, to_settle + 1):
         step.settle_on(running, find_scene(scene_uid), settled, to_settle)
         eta = (time.monotonic() - began) / (settled - before) * (to_settle - settled + frame_end - begin + 1)
-        step.note(running, bake=BakeProgress(begin, begin, frame_end, eta, settled, to_settle))
+        step.note(running, Progress(BakeProgress(begin, begin, frame_end, eta, settled, to_settle)))
         yield running.bake
-
-
-def _running(scene: Scene, frame: int) -> Record:
-    """The record of a scene; raises a `PBDError` if it did not reach the frame."""
-    running = session.of(scene)
-    if running.message:
-        raise PBDError(running.message)
-    if running.scene_sim is None or not running.scene_sim.simulation.frames.holds(frame):
-        raise PBDError(f"Frame {frame} could not be simulated: press Reset")
-    return running
 
 
 def _shape(running: Record, obj: Object, pose: Pose, frame: int, with_user_keys: bool) -> np.ndarray:

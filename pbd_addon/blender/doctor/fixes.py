@@ -11,6 +11,7 @@ from ..errors import PBDError
 from ..kinds import Object
 from ..output import shape_keys
 from ..scene import user_keys
+from ..settings.field_properties import unset
 from . import mesh_findings, setup_findings
 from .mesh_exam import examine
 from .splitting import split
@@ -158,8 +159,7 @@ def lost_attached(obj: Object) -> None:
 
 def lost_maps(obj: Object) -> None:
     """Clear the groups that do not exist."""
-    for kind in setup_findings.missing_maps(obj):
-        obj.pbd.property_unset(f"{kind}_group")
+    unset(obj.pbd, (f"{kind}_group" for kind in setup_findings.missing_maps(obj)))
 
 
 def all_held(obj: Object) -> None:

@@ -25,7 +25,7 @@ _swept: dict[str, tuple] = {}
 """The counts after the last sweep, and the output state of each PBD object, with its name."""
 
 
-def look(depsgraph: Depsgraph) -> None:
+def sweep_if_lost(depsgraph: Depsgraph) -> None:
     """Sweep if something may have lost its owner since the last time; otherwise this costs a few microseconds.
 
     Joining, converting, copying and deleting change the number of objects, meshes or Key data-blocks, or the output
@@ -38,7 +38,7 @@ def look(depsgraph: Depsgraph) -> None:
 
 
 def forget() -> None:
-    """Make the next `look` sweep."""
+    """Make the next `sweep_if_lost` sweep."""
     _swept.clear()
 
 

@@ -6,9 +6,9 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ...bodies.joints import coincident
 from ...bodies.seam_pairs import Sides, measure_sides
+from ...contact.intersections import intersecting_faces
 from ...model.struts import Recipe, struts_of
 from ..scene.arrays import values
-from ..timeline.intersections import intersecting_faces
 from .mesh_exam import MeshExam, count_in
 
 SAME_PLACE = 1e-4

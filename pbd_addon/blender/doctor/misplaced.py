@@ -11,21 +11,17 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 
 from ... import Polygons
-from ...contact import inside
+from ...bodies.mesh import fans
+from ...contact import intersections
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io
 from ..read.snapshot import SceneSnapshot, read_snapshot, read_surroundings
-from ..scene import poses, surfaces, user_keys
+from ..scene import poses, user_keys
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import last_shown
-from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..timeline import session
-
-ON = 1e-6
-"""Points closer to a surface than this fraction of its size are on it."""
-
 
 TOUCH = 1e-4
 """Points closer to a surface than this fraction of the median edge length are on it."""
@@ -57,10 +53,16 @@ def on_wrong_side(obj: Object, snapshot: SceneSnapshot) -> Misplaced | None:
     """Free vertices of an object on the wrong side of a collider, of the one with the most of them, or None."""
     x, rows = start_shape(obj, snapshot), np.flatnonzero(free_vertices(obj))
     found = []
-    for uid in snapshot.collider_uids:
+    for uid in snapshot.uids("collider"):
         surface = snapshot.surfaces[uid]
         is_container = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
-        found.append(Misplaced(surface.name, rows[_misplaced(x[rows], surface, is_container)], is_container))
+        found.append(
+            Misplaced(
+                surface.name,
+                rows[intersections.on_wrong_side(x[rows], surface.world(), surface.faces, is_container)],
+                is_container,
+            )
+        )
     return _worst(found)
 
 
@@ -72,7 +74,7 @@ def on_a_surface(obj: Object, usual_edge: float, snapshot: SceneSnapshot) -> Mis
     for name, places, faces in _others(obj, snapshot):
         low, high = places.min(axis=0) - TOUCH * usual_edge, places.max(axis=0) + TOUCH * usual_edge
         near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
-        tree: Any = BVHTree.FromPolygons(places.tolist(), surfaces.fans(faces).tolist(), all_triangles=True)
+        tree: Any = BVHTree.FromPolygons(places.tolist(), fans(faces).tolist(), all_triangles=True)
         on = [tree.find_nearest(point, TOUCH * usual_edge)[0] is not None for point in points[near].tolist()]
         found.append(Misplaced(name, rows[near[np.array(on, bool)]]))
     return _worst(found)
@@ -85,7 +87,7 @@ def _worst(found: list[Misplaced]) -> Misplaced | None:
 
 def _others(obj: Object, snapshot: SceneSnapshot) -> Iterator[tuple[str, np.ndarray, Polygons]]:
     """Name, world positions (n, 3) [m] and faces of the colliders and of all other cloth."""
-    for uid in snapshot.collider_uids:
+    for uid in snapshot.uids("collider"):
         surface = snapshot.surfaces[uid]
         yield surface.name, surface.world(), surface.faces
     for other in live_bodies(obj.users_scene[0]):
@@ -111,30 +113,3 @@ def free_vertices(obj: Object) -> np.ndarray:
         return ~free
     free[[vertex for vertex, weight in pins.items() if weight >= 1.0]] = False
     return free
-
-
-def _misplaced(points: np.ndarray, surface: Surface, is_container: bool) -> np.ndarray:
-    """Indices (j,) int of the points (k, 3) [m] on the wrong side of a closed surface, and not on it; else none."""
-    x = surface.world()
-    low, high = x.min(axis=0), x.max(axis=0)
-    within = ((points > low) & (points < high)).all(axis=1)
-    rows = np.arange(len(points)) if is_container else np.flatnonzero(within)
-    if not len(rows) or not _is_closed(surface.faces):
-        return rows[:0]
-    triangles = surfaces.fans(surface.faces).T
-    aside = ON * (high - low).max() * np.array([1.0, 0.7, 0.4])  # A direction that is parallel to few faces.
-    for way in (0.0, aside, -aside):
-        if not len(rows):
-            break
-        rows = rows[inside((points[rows] + way).T, x.T, triangles) != is_container]
-    return rows
-
-
-def _is_closed(faces: Polygons) -> bool:
-    """Whether an even number of faces meets at every edge."""
-    corners, starts = faces
-    following = np.arange(len(corners)) + 1
-    following[starts[1:] - 1] = starts[:-1]
-    sides = np.sort(np.stack([corners, corners[following]], axis=1).astype(np.int64), axis=1)
-    counts = np.unique(sides @ np.array([corners.max() + 1, 1]), return_counts=True)[1]
-    return bool((counts % 2 == 0).all())

@@ -17,8 +17,14 @@ class Choice(NamedTuple):
 
 def is_modifier(obj: Object) -> bool:
     """Whether the output of an object is a modifier, by its setting or, if that is automatic, by what poses it."""
-    chosen = obj.pbd.output
-    return chosen == "MODIFIER" or (chosen != "SHAPE_KEY" and _is_posed(obj))
+    return by_modifier_and_posed_after(obj)[0]
+
+
+def by_modifier_and_posed_after(obj: Object) -> tuple[bool, bool]:
+    """Whether the output is a modifier, and whether modifiers or the parent pose the mesh after the simulation."""
+    chosen, posed = obj.pbd.output, bool(output_modifier.movers(obj)) or output_modifier.is_bound_to_parent(obj)
+    by_modifier = chosen == "MODIFIER" or (chosen != "SHAPE_KEY" and posed)
+    return by_modifier, posed and not by_modifier
 
 
 def choose(obj: Object) -> Choice:
@@ -42,12 +48,3 @@ def choose(obj: Object) -> Choice:
         reason = iface("By modifier: pins follow {poser}, which does not deform the cloth a second time")
         return Choice(True, reason.format(poser=poser))
     return Choice(False, iface("By shape key, as no modifier poses this mesh"))
-
-
-def is_posed_after(obj: Object) -> bool:
-    """Whether modifiers or the parent pose the mesh after the simulation."""
-    return not is_modifier(obj) and _is_posed(obj)
-
-
-def _is_posed(obj: Object) -> bool:
-    return bool(output_modifier.movers(obj)) or output_modifier.is_bound_to_parent(obj)

@@ -138,7 +138,8 @@ def remove(obj: Object) -> bool:
     if obj.data.attributes.get(POSITION) is not None:
         show_input(obj)
         found = True
-    obj.pbd.output_after = ""
+    if obj.pbd.output_after:
+        obj.pbd.output_after = ""
     return found
 
 

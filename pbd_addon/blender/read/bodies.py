@@ -3,9 +3,10 @@
 import numpy as np
 
 from ... import Body, Rail
+from ...bodies.mesh import turned_around
 from ..errors import PBDError, refused
 from ..kinds import Object
-from ..scene import poses, surfaces, user_keys
+from ..scene import poses, user_keys
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
@@ -35,14 +36,14 @@ def read_body(
         raise PBDError(f"Vertex {bad[0]} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
     faces = mesh_io.read_polygons(obj.data)
     if np.linalg.det(pose.matrix[:3, :3]) < 0.0:
-        faces = surfaces.turned_around(faces)
+        faces = turned_around(faces)
     slides = {} if target is None else mesh_io.read_slides(obj)
     vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
     with refused():
         return Body(
             vertices,
             faces,
-            material=raw_settings.material_from(raw_settings.raw_material(obj.pbd), obj.name),
+            material=raw_settings.material_from(raw_settings.raw_material(obj), obj.name),
             pins=mesh_io.read_pins(obj),
             rest_vertices=rest_shape.read(obj, shape, vertices, pose.matrix),
             edges=mesh_io.read_loose_edges(obj.data),

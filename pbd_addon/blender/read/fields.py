@@ -1,6 +1,5 @@
 """Force fields of Blender as those of the physics: what is read of them, and what they ask of Blender."""
 
-import dataclasses
 import functools
 import math
 from typing import Any
@@ -61,26 +60,16 @@ def field_from(uid: int, raw: Any, place: FieldPlace) -> Field | None:
         nabla=raw.texture_nabla,
         object_coordinates=raw.use_object_coords,
         flat=raw.use_2d_force,
-        to_object=_inverse(place.matrix) if raw.use_object_coords else (),
+        # Of a scale of zero, nothing is left.
+        to_object=tuple(np.linalg.pinv(place.matrix).ravel().tolist()) if raw.use_object_coords else (),
         uid=uid,
     )
-
-
-def acts(field: Field) -> bool:
-    """Whether a field does anything with its present strength."""
-    always = field.kind == "DRAG" or (field.kind == "VORTEX" and field.shape != "POINT")
-    return always or bool(field.strength or field.noise or field.flow)
 
 
 def is_finite(raw: Any, place: FieldPlace) -> bool:
     """Whether all numbers of a field are finite."""
     numbers = [value for value in raw if isinstance(value, float)]
     return bool(np.isfinite(numbers).all() and np.isfinite(place.matrix).all())
-
-
-def _inverse(matrix: np.ndarray) -> tuple[float, ...]:
-    """World to object, 16 numbers; of a scale of zero, nothing is left."""
-    return tuple(np.linalg.pinv(matrix).ravel().tolist())
 
 
 # ------------------------------------------------------------------------------------------ asked of Blender
@@ -131,19 +120,3 @@ def _texture(name: str, at: np.ndarray) -> tuple[np.ndarray, bool]:
         return np.zeros((len(at), 4)), False
     is_colored = texture.use_color_ramp or COLORED.get(texture.type, lambda _texture: False)(texture)
     return np.array([texture.evaluate(p) for p in at.tolist()]).reshape(-1, 4), is_colored
-
-
-def nearest_of(field: Field, x: np.ndarray) -> np.ndarray:
-    """The point of a field that is nearest to each of x (n, 3), (n, 3) [m]; the object's origin if it is a mesh."""
-    origin, n = np.array(field.origin), np.array(field.axis)
-    along = ((x - origin) @ n)[:, None] * n
-    if field.shape == "PLANE" and field.kind != "VORTEX":
-        return x - along
-    if field.shape in ("LINE", "PLANE"):
-        return origin + along
-    return np.broadcast_to(origin, x.shape)
-
-
-def with_flow(field: Field, flow: float) -> Field:
-    """The same field with another flow."""
-    return dataclasses.replace(field, flow=flow)

@@ -4,7 +4,6 @@ It covers more than the simulation reads. What has changed may mean nothing; whe
 """
 
 import operator
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import bpy
@@ -13,24 +12,10 @@ import numpy as np
 from ..kinds import Depsgraph, Object, Scene
 from ..scene import animation, fields
 from ..scene.animation import Curves
-from ..settings import field_weights, raw_settings
-from ..settings.properties import PBD_PG_collider, PBD_PG_object, PBD_PG_scene
+from ..scene.scene_objects import objects_of
+from ..settings import raw_settings
 from .user_state import Dependencies
 
-
-def _values_of(group: Any) -> Callable[[Any], tuple]:
-    """A getter of all properties of one of our groups, except pointers and computed ones."""
-    kinds = {name: kind for name, kind in group.__annotations__.items() if "get" not in kind.keywords}
-    vectors = [name for name, kind in kinds.items() if kind.function is bpy.props.FloatVectorProperty]
-    left_out = bpy.props.PointerProperty, bpy.props.FloatVectorProperty
-    numbers = operator.attrgetter(*(name for name, kind in kinds.items() if kind.function not in left_out))
-    # What Blender returns for a vector changes with it.
-    return lambda owner: (numbers(owner), [tuple(getattr(owner, name)) for name in vectors])
-
-
-_OF_OBJECT = _values_of(PBD_PG_object)
-_OF_COLLIDER = _values_of(PBD_PG_collider)
-_OF_SCENE = _values_of(PBD_PG_scene)
 _SCENE = operator.attrgetter(
     *("use_gravity", "frame_start", "frame_end", "use_preview_range", "frame_preview_start", "frame_preview_end"),
     *("use_custom_simulation_range", "simulation_frame_start", "simulation_frame_end"),
@@ -38,8 +23,8 @@ _SCENE = operator.attrgetter(
 )
 _OBJECT = operator.attrgetter("name", "type", "mode", "parent_type", "hide_viewport", "session_uid")
 _DATA = operator.attrgetter("users", "session_uid")
-_WEIGHTS = operator.attrgetter(*field_weights.NAMES)
 _FIELD = operator.attrgetter(*raw_settings.FIELD_FIELDS)
+_KEY = operator.attrgetter("name", "value", "slider_max", "mute")
 _MODIFIER = operator.attrgetter("name", "type", "show_viewport", "show_render")
 
 
@@ -48,23 +33,24 @@ class QuickLook(NamedTuple):
 
     state: list  # everything but the animation, of one object or the scene after another
     objects: dict[int, Object]  # all dependencies, by uid; valid during this frame change only
-    curves: Curves
+    same_curves: bool  # whether the animation is the one that was known, as far as that was compared
 
 
-def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves) -> QuickLook | None:
-    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone or was renamed.
+def read_state(
+    scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: Curves | None = None
+) -> QuickLook | None:
+    """A `QuickLook` at a scene as just evaluated, or None if one of the objects is gone.
 
-    The animation as last read, `known`, is compared only without a window, where Blender may not report edits.
+    The animation as last read, `known`, is compared only without a window, where Blender may not report edits; if it
+    was read at this frame, it need not be given.
     """
-    objects: dict[int, Object] = {}
     members, _pinned, *others = dependencies
-    for names in (members, *others):
-        for uid, name in names.items():
-            obj = scene.objects.get(name)
-            if obj is None or obj.session_uid != uid:
-                return None
-            objects[uid] = obj
-    state: list = [_SCENE(scene), tuple(scene.gravity), _OF_SCENE(scene.pbd)]
+    names = {uid: name for each in (members, *others) for uid, name in each.items()}
+    found = {obj.session_uid: obj for obj in objects_of(scene, names)}
+    if found.keys() != names.keys():
+        return None
+    objects = {uid: found[uid] for uid in names}
+    state: list = [_SCENE(scene), tuple(scene.gravity), raw_settings.everything_of_scene(scene.pbd)]
     state += [_object(obj, depsgraph) for obj in objects.values()]
     state += [objects[uid].collision and objects[uid].collision.absorption for uid in dependencies.absorbers]
     if scene.pbd.wind_object is not None:
@@ -73,12 +59,14 @@ def look(scene: Scene, depsgraph: Depsgraph, dependencies: Dependencies, known: 
         state.append([obj.session_uid for obj in scene.objects if obj.field and obj.field.type != "NONE"])
         if any(objects[uid].field.use_absorption for uid in dependencies.fields):
             state.append([obj.session_uid for obj in fields.absorbers(scene)])
+    same = True
+    if bpy.app.background and known is not None:
         simulated = [objects[uid] for uid in dependencies.members]
         moving = [objects[uid] for uid in dependencies.pinned if not objects[uid].pbd.baked]
         moving += [objects[uid] for names in others for uid in names]
         moving += [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
-        known = animation.read(scene, simulated, moving, known.frames, known)
-    return QuickLook(state, objects, known)
+        same = animation.read(scene, simulated, moving, known.frames, known) is known
+    return QuickLook(state, objects, same)
 
 
 def _object(obj: Object, depsgraph: Depsgraph) -> Any:
@@ -87,35 +75,30 @@ def _object(obj: Object, depsgraph: Depsgraph) -> Any:
     state = [
         _OBJECT(obj),
         obj.data and _DATA(obj.data),
-        _OF_OBJECT(pbd),
-        _WEIGHTS(pbd.field_weights),
+        raw_settings.stored(obj),
         pbd.attach_object and pbd.attach_object.session_uid,
         pbd.rest_object and pbd.rest_object.session_uid,
-        _OF_COLLIDER(obj.pbd_collider),
         parent and parent.session_uid,
         len(obj.constraints),
         obj.animation_data is None,
-        np.array(obj.matrix_basis).tobytes(),
-        np.array(obj.evaluated_get(depsgraph).matrix_world).tobytes(),
+        obj.matrix_basis.copy(),
+        obj.evaluated_get(depsgraph).matrix_world.copy(),
         list(map(_MODIFIER, obj.modifiers)),
     ]
-    if obj.field and obj.field.type != "NONE":
-        state += [_FIELD(obj.field), obj.field.texture and obj.field.texture.session_uid, obj.hide_get()]
+    field = obj.field
+    if field is not None and field.type != "NONE":
+        state += [_FIELD(field), field.texture and field.texture.session_uid, obj.hide_get()]
     if pbd.field_weights.collection is not None:
         state.append([one.session_uid for one in pbd.field_weights.collection.all_objects])
     if obj.type == "MESH":
         mesh = obj.data
         state += [len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)]
-        state += _keys(mesh.shape_keys) if mesh.shape_keys else []
+        keys = mesh.shape_keys
+        if keys is not None:
+            state += [
+                keys.session_uid,
+                keys.use_relative,
+                keys.animation_data is None,
+                list(map(_KEY, keys.key_blocks)),
+            ]
     return state
-
-
-def _keys(keys: Any) -> list:
-    """Everything of the shape keys of a mesh that frames may depend on."""
-    blocks = keys.key_blocks
-    state = keys.session_uid, keys.use_relative, keys.animation_data is None, blocks.keys()
-    values, mutes = np.empty((2, len(blocks)), np.float32), np.empty(len(blocks), bool)
-    blocks.foreach_get("value", values[0])
-    blocks.foreach_get("slider_max", values[1])
-    blocks.foreach_get("mute", mutes)
-    return [*state, values.tobytes(), mutes.tobytes()]

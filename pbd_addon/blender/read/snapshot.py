@@ -29,20 +29,18 @@ class SceneSnapshot(NamedTuple):
     first_inputs: dict[int, FirstFrameInputs] = {}  # inputs of the first frame, by uid, if they were read
     fields: dict[int, FieldPlace] = {}  # force fields, by object uid
 
-    @property
-    def collider_uids(self) -> set[int]:
-        """Uids of the colliders."""
-        return {uid for uid in self.surfaces if ("collider", uid) in self.settings}
+    def uids(self, kind: str) -> set[int]:
+        """Uids of all objects of a kind: "collider", "field", or "absorber", what takes a share of the fields."""
+        return {uid for uid in self.standing(kind) if (kind, uid) in self.settings}
+
+    def standing(self, kind: str) -> dict[int, Any]:
+        """Where objects of a kind stand, by uid."""
+        return self.fields if kind == "field" else self.surfaces
 
     @property
     def colliders_in_order(self) -> list[int]:
         """Uids of the colliders, in an order that is the same after the file was opened again, with other uids."""
-        return sorted(self.collider_uids, key=lambda uid: self.surfaces[uid].name)
-
-    @property
-    def absorber_uids(self) -> set[int]:
-        """Uids of what takes a share of the force fields; none if no field is absorbed."""
-        return {uid for uid in self.surfaces if ("absorber", uid) in self.settings}
+        return sorted(self.uids("collider"), key=lambda uid: self.surfaces[uid].name)
 
     def blend(self, other: SceneSnapshot, fraction: float) -> SceneSnapshot:
         """The linear interpolation to `other`, with the settings of `other`."""

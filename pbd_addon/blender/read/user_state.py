@@ -83,18 +83,13 @@ class UserState(NamedTuple):
     settings: dict[Key, Any]  # raw, by key
     animated: dict[Key, tuple[str, ...] | None]  # data paths that animation may change; None is any
     names: dict[int, str]  # of the owners of settings, by uid; "" is the scene
-    colliders: dict[int, Place]  # by uid
-    holders: dict[int, Place]  # of objects with pins and attachment targets, by uid
+    places: dict[str, dict[int, Place]]  # of "holder", objects with pins and attachment targets, and `KINDS`, by uid
     roles: dict[int, Role]  # of the simulated objects, by uid
     bodies: frozenset[int]  # uids of all objects to simulate, if the first frame is shown and not all are baked
-    collider_uids: frozenset[int] | None  # uids of the colliders; None if no edit may have changed them
+    uids: dict[str, frozenset[int]]  # of all that there are, by kind, where an edit may have changed them
     hand_count: int  # number of grabs
     edits: Edits  # edits reported since the last frame was shown
     curves: Curves | None = None  # the animation; None if it was not read
-    fields: dict[int, Place] = {}  # of the force fields, by uid
-    field_uids: frozenset[int] | None = None  # uids of the force fields; None if no edit may have changed them
-    absorbers: dict[int, Place] = {}  # of what takes a share of the fields and is no collider, by uid
-    absorber_uids: frozenset[int] | None = None  # uids of all that does; None if no edit may have changed them
 
 
 def read(
@@ -106,42 +101,49 @@ def read(
     Blender may not report edits. It is the object `known` if nothing changed.
     """
     members = [obj for obj in objects_of(scene, dependencies.members) if is_body(obj)]
-    colliders, frame, first = objects_of(scene, dependencies.colliders), shown_frame(scene), frame_range(scene)[0]
+    frame, first = shown_frame(scene), frame_range(scene)[0]
     found = bodies(scene) if math.floor(frame) == first else []  # Scanning all objects is slow in large scenes.
     holders = [obj for obj in members if obj.session_uid in dependencies.pinned and not obj.pbd.baked]
     holders += objects_of(scene, dependencies.targets)
-    blowing = [obj for obj in objects_of(scene, dependencies.fields) if _blows(obj, scene)]
-    absorbing = [obj for obj in objects_of(scene, dependencies.absorbers) if _absorbs(obj, dependencies)]
-    owners: dict[Key, Any] = {obj.session_uid: obj for obj in members}
-    owners |= {("collider", obj.session_uid): obj for obj in colliders} | {scene.session_uid: scene}
-    owners |= {("field", obj.session_uid): obj for obj in blowing}
-    owners |= {("absorber", obj.session_uid): obj for obj in absorbing}
-    names = {obj.session_uid: obj.name for obj in (*members, *colliders, *blowing, *absorbing)}
+    around = {
+        "collider": objects_of(scene, dependencies.colliders),
+        "field": [obj for obj in objects_of(scene, dependencies.fields) if _blows(obj, scene)],
+        "absorber": [
+            obj
+            for obj in objects_of(scene, dependencies.absorbers)
+            if not obj.hide_viewport and (fields.is_marked(obj) or obj.session_uid in dependencies.colliders)
+        ],
+    }
+    owners: dict[Key, Any] = {obj.session_uid: obj for obj in (*members, scene)}
+    owners |= {(kind, obj.session_uid): obj for kind, each in around.items() for obj in each}
+    others = [obj for each in around.values() for obj in each]
+    names = {obj.session_uid: obj.name for obj in (*members, *others)}
     vane = [scene.pbd.wind_object] if scene.pbd.wind_object and scene.pbd.wind_speed else []
     animated = {key: animation.animated_paths(owner) for key, owner in owners.items()}
     paths = animated[scene.session_uid]
     if vane and paths is not None and not place(vane[0]).is_free:
         animated[scene.session_uid] = (*paths, "pbd.wind_direction")
+    places = {
+        kind: {one.session_uid: place(one) for one in each} for kind, each in {"holder": holders, **around}.items()
+    }
+    uids = {"collider": frozenset(obj.session_uid for obj in surfaces.colliders(scene))} if edits.colliders else {}
+    if edits.fields or bpy.app.background:
+        uids |= {"field": field_uids(scene), "absorber": absorber_uids(scene)}
     return UserState(
         frame=frame,
         first=first,
         settings={key: settings_of(key, owner) for key, owner in owners.items()},
         animated=animated,
         names={**names, scene.session_uid: ""},
-        colliders={obj.session_uid: place(obj) for obj in colliders},
-        holders={obj.session_uid: place(obj) for obj in holders},
+        places=places,
         roles={obj.session_uid: role(obj) for obj in members},
         bodies=frozenset(obj.session_uid for obj in found if any(not one.pbd.baked for one in found)),
-        collider_uids=frozenset(obj.session_uid for obj in surfaces.colliders(scene)) if edits.colliders else None,
+        uids=uids,
         hand_count=scene.pbd.hand_count,
         edits=edits,
-        curves=animation.read(scene, members, [*holders, *colliders, *blowing, *absorbing, *vane], frames, known)
+        curves=animation.read(scene, members, [*holders, *others, *vane], frames, known)
         if frames and (edits.curves or bpy.app.background)
         else None,
-        fields={obj.session_uid: place(obj) for obj in blowing},
-        field_uids=field_uids(scene) if edits.fields or bpy.app.background else None,
-        absorbers={obj.session_uid: place(obj) for obj in absorbing if obj.session_uid not in dependencies.colliders},
-        absorber_uids=absorber_uids(scene) if edits.fields or bpy.app.background else None,
     )
 
 
@@ -154,11 +156,6 @@ def absorber_uids(scene: Scene) -> frozenset[int]:
     """Uids of what takes a share of the force fields of a scene; none if no field is absorbed."""
     absorbed = any(obj.field.use_absorption for obj in scene.objects if fields.is_field(obj) and _blows(obj, scene))
     return frozenset(obj.session_uid for obj in fields.absorbers(scene)) if absorbed else frozenset()
-
-
-def _absorbs(obj: Object, dependencies: Dependencies) -> bool:
-    """Whether an object that took a share of the fields still does."""
-    return not obj.hide_viewport and (fields.is_marked(obj) or obj.session_uid in dependencies.colliders)
 
 
 def _blows(obj: Object, scene: Scene) -> bool:
@@ -210,13 +207,8 @@ def _set_keys(obj: Object, keys: Any) -> dict[str, float]:
 
 def role(obj: Object) -> Role:
     """The `Role` of an object."""
-    return Role(
-        obj.name,
-        mesh_io.attached_to(obj),
-        output_choice.is_modifier(obj),
-        output_choice.is_posed_after(obj),
-        obj.pbd.baked,
-    )
+    outputs = output_choice.by_modifier_and_posed_after(obj)
+    return Role(obj.name, mesh_io.attached_to(obj), *outputs, obj.pbd.baked)
 
 
 def followed(obj: Object) -> tuple[bool, str, int, int, tuple[float, ...]]:
@@ -234,7 +226,7 @@ def read_first_inputs(
     obj: Object, pose: Pose, masks: dict[str, np.ndarray], with_pins: bool = False
 ) -> FirstFrameInputs:
     """The `FirstFrameInputs` of an object under the pose of the first frame; raises `PBDError`."""
-    painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj.pbd)))
+    painted = maps.groups(raw_settings.maps_from(raw_settings.raw_material(obj)))
     shape = user_keys.user_shape(obj, pose.key_values, masks)
     pins = mesh_io.read_pins(obj) | mesh_io.read_slides(obj) if with_pins else {}
     return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
@@ -251,17 +243,12 @@ def settings_of(key: Key, owner: Any, depsgraph: Depsgraph | None = None) -> Any
 
 
 READERS: dict[str, Callable[[Object], Any]] = {
-    "": lambda obj: raw_settings.raw_material(obj.pbd),
+    "": raw_settings.raw_material,
     "collider": lambda obj: raw_settings.raw_collider(obj.pbd_collider),
     "field": lambda obj: raw_settings.raw_field(obj.field),
     "absorber": raw_settings.raw_absorber,
 }
 """What reads settings, by the first part of their `Key`."""
-
-
-def _is_of_fields(obj: Object) -> bool:
-    """Whether an object is a force field or may absorb one."""
-    return fields.is_field(obj) or fields.is_marked(obj)
 
 
 def collect_edits(
@@ -274,7 +261,8 @@ def collect_edits(
     edited: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_transform]
     reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
     blows = edits.fields or any(
-        isinstance(one, bpy.types.Object) and _is_of_fields(one) for one in [*edited, *reshaped]
+        isinstance(one, bpy.types.Object) and (fields.is_field(one) or fields.is_marked(one))
+        for one in (*edited, *reshaped)
     )
     if known is None or shown_frame(scene) != known.frame:
         return edits._replace(curves=edits.curves or curves_edited, fields=blows)
@@ -287,7 +275,7 @@ def collect_edits(
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:
                 shapes[obj.session_uid] = None
-    stood = {**known.colliders, **known.holders, **known.fields, **known.absorbers}
+    stood = {uid: one for places in known.places.values() for uid, one in places.items()}
     carried = {
         obj.session_uid: obj.matrix_world.copy()
         for obj in objects_of(scene, {uid: place.name for uid, place in stood.items()})

@@ -122,11 +122,12 @@ def read(
     """
     owners = {owner.session_uid: (owner, obj.name) for obj in moving for owner in _owners_of(obj)}
     owners.update((one.session_uid, (one, one.name)) for one in (*simulated, scene))
-    driving = [target for owner, _name in owners.values() for target in _driving(owner)]
+    driving = [target for owner, _name in owners.values() if owner.animation_data for target in _driving(owner)]
     owners = {one.session_uid: (one, one.name) for one in driving} | owners
+    animated_ones = {uid: owner for uid, (owner, _name) in owners.items() if owner.animation_data}
     samples = {}
     drawn_before = known.samples if known and known.frames == frames else {}
-    for uid, (owner, _name) in owners.items():
+    for uid, owner in animated_ones.items():
         for curve in curves(owner) or ():
             key = (uid, curve.data_path, curve.array_index)
             drawn, old = keyframes(curve), drawn_before.get(key)
@@ -135,14 +136,11 @@ def read(
             else:
                 samples[key] = Samples(drawn, np.array([curve.evaluate(at) for at in frames]))
     names = {uid: name for uid, (_owner, name) in owners.items()}
-    found = Curves(frames, names, samples, {uid: _rules(owner) for uid, (owner, _name) in owners.items()})
-    return known if known is not None and _is_same(found, known) else found
-
-
-def _is_same(found: Curves, known: Curves) -> bool:
-    """Whether both are equal; unchanged F-curves share their samples."""
-    alike = found._replace(samples={}) == known._replace(samples={}) and found.samples.keys() == known.samples.keys()
-    return alike and all(one is known.samples[key] for key, one in found.samples.items())
+    rules = dict.fromkeys(owners, "") | {uid: _rules(owner) for uid, owner in animated_ones.items()}
+    found = Curves(frames, names, samples, rules)
+    if known is None or found._replace(samples=known.samples) != known or samples.keys() != known.samples.keys():
+        return found
+    return known if all(one is known.samples[key] for key, one in samples.items()) else found
 
 
 def _owners_of(obj: Object) -> list[Any]:
@@ -165,9 +163,9 @@ def _owners_of(obj: Object) -> list[Any]:
 
 
 def _rules(owner: Any) -> str:
-    """The drivers and strips of an ID, as text; "" where there are none."""
+    """The drivers and strips of an ID that has animation data, as text; "" where there are none."""
     data = owner.animation_data
-    if data is None or not (data.drivers or data.nla_tracks):
+    if not (data.drivers or data.nla_tracks):
         return ""
     added = data.use_nla and (data.action_blend_type, data.action_extrapolation, data.action_influence)
     tracks = [(track.mute, track.is_solo, [_strip(strip) for strip in track.strips]) for track in data.nla_tracks]
@@ -175,9 +173,8 @@ def _rules(owner: Any) -> str:
 
 
 def _driving(owner: Any) -> list[Any]:
-    """The IDs that the drivers of an ID read."""
-    data = owner.animation_data
-    drivers = () if data is None else (curve.driver for curve in data.drivers)
+    """The IDs that the drivers of an ID that has animation data read."""
+    drivers = (curve.driver for curve in owner.animation_data.drivers)
     found = (target.id for driver in drivers for variable in driver.variables for target in variable.targets)
     return [one for one in found if one is not None]
 

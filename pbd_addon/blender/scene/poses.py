@@ -6,6 +6,7 @@ at one time. World positions, (n, 3) [m], are a shape under a pose.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,8 +61,15 @@ def to_world(shape: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 def to_object(positions: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Shape (n, 3) float32 of world positions (n, 3); the transform (4, 4) must be invertible."""
-    inverse = np.linalg.inv(matrix[:3, :3]).astype(np.float32)
-    return (positions - matrix[:3, 3].astype(np.float32)) @ inverse.T
+    origin, inverse = _to_object(matrix.tobytes(), matrix.dtype)
+    return (positions - origin) @ inverse.T
+
+
+@functools.lru_cache(maxsize=1024)  # Most objects stand still, and to invert takes longer than all else.
+def _to_object(matrix: bytes, kind: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Where the origin of a transform (4, 4) of that type is, (3,), and the way back from there, (3, 3), float32."""
+    known = np.frombuffer(matrix, kind).reshape(4, 4)
+    return known[:3, 3].astype(np.float32), np.linalg.inv(known[:3, :3]).astype(np.float32)
 
 
 def is_flat(matrix: np.ndarray) -> bool:

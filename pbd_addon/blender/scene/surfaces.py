@@ -68,22 +68,6 @@ class Surface(NamedTuple):
         return other._replace(matrix=matrix, points=(1 - share) * self.points + share * other.points)
 
 
-def turned_around(faces: Polygons) -> Polygons:
-    """The same faces with opposite normals; each keeps its first corner."""
-    lengths = np.diff(faces.starts)
-    starts = np.repeat(faces.starts[:-1], lengths)
-    place = np.arange(len(faces.corners)) - starts
-    return Polygons(faces.corners[starts + (-place) % np.repeat(lengths, lengths)], faces.starts)
-
-
-def fans(faces: Polygons) -> np.ndarray:
-    """Triangles (t, 3) int32 of the faces, as fans around each first corner."""
-    lengths = np.maximum(np.diff(faces.starts) - 2, 0)
-    first = np.repeat(faces.starts[:-1], lengths)
-    place = np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.stack([faces.corners[first], faces.corners[first + place + 1], faces.corners[first + place + 2]], axis=1)
-
-
 def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:
     """Whether an object collides: it is neither disabled in viewports nor excluded from the view layer.
 

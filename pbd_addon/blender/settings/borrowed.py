@@ -6,9 +6,7 @@ Each is a property of `Scene.pbd` that reads and writes Blender's; nothing is st
 import operator
 from typing import Any
 
-from bpy.props import BoolProperty, IntProperty
-
-from .field_properties import OVERRIDABLE
+from .field_properties import Switch, Whole
 
 BLENDERS = {
     "use_range": "use_custom_simulation_range",
@@ -21,30 +19,18 @@ BLENDERS = {
 
 def properties() -> dict[str, Any]:
     """The properties by name."""
-    return {
-        "use_range": BoolProperty(
-            name="Simulation Range",
-            description="Simulate and bake other frames than those of the timeline",
-            **_access("use_range"),
+    about: dict[str, tuple[Any, ...]] = {
+        "use_range": (Switch, "Simulation Range", "Simulate and bake other frames than those of the timeline"),
+        "range_start": (
+            *(Whole, "Start", "First frame that is simulated, where the cloth has the shape of the mesh. Usually 1", 1),
         ),
-        "range_start": IntProperty(
-            name="Start",
-            description="First frame that is simulated, where the cloth has the shape of the mesh. Usually 1",
-            default=1,
-            **_access("range_start"),
-        ),
-        "range_end": IntProperty(
-            name="End",
-            description="Last frame that is simulated and baked. Usually 250",
-            default=250,
-            **_access("range_end"),
-        ),
-        "lock_interface": BoolProperty(
-            name="Lock Interface in Renders",
-            description="Keep the 3D Views from reading cloth while a render writes it, which can crash Blender",
-            **_access("lock_interface"),
+        "range_end": (Whole, "End", "Last frame that is simulated and baked. Usually 250", 250),
+        "lock_interface": (
+            *(Switch, "Lock Interface in Renders"),
+            "Keep the 3D Views from reading cloth while a render writes it, which can crash Blender",
         ),
     }
+    return {name: make(*texts, **_access(name)) for name, (make, *texts) in about.items()}
 
 
 def _access(name: str) -> dict[str, Any]:
@@ -56,4 +42,4 @@ def _access(name: str) -> dict[str, Any]:
         scene = group.id_data
         setattr(operator.attrgetter(owner[1:])(scene) if owner else scene, own, value)
 
-    return {"get": lambda group: read(group.id_data), "set": write, "options": set(), "override": OVERRIDABLE}
+    return {"get": lambda group: read(group.id_data), "set": write, "options": set()}

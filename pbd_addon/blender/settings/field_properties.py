@@ -5,23 +5,63 @@ density; there the tooltip names the unit. Settings shown in other units are in 
 """
 
 import dataclasses
-import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
-Switch = functools.partial(BoolProperty, override=OVERRIDABLE)
-Whole = functools.partial(IntProperty, override=OVERRIDABLE)
-Real = functools.partial(FloatProperty, override=OVERRIDABLE)
-Length = functools.partial(FloatProperty, override=OVERRIDABLE, subtype="DISTANCE", precision=4)
-Choice = functools.partial(EnumProperty, override=OVERRIDABLE)
-Text = functools.partial(StringProperty, override=OVERRIDABLE)
-Link = functools.partial(PointerProperty, override=OVERRIDABLE)
-"""Blender's properties, made overridable in library overrides."""
+known: dict[int, Any] = {}
+"""What was read of the settings of objects that nothing animates, by uid, until one of them is set."""
+
+
+def forget_known(group: Any, _context: Any = None) -> None:
+    """Update callback: a setting of this group was set, by a user or a script, or put back to its default."""
+    known.pop(group.id_data.session_uid, None)
+
+
+def _maker(kind: Callable[..., Any], **usual: Any) -> Callable[..., Any]:
+    """A function that makes properties of a kind: overridable in library overrides, with the words of `setting`."""
+
+    def make(
+        label: str,
+        description: str = "",
+        default: Any = None,
+        low: float | None = None,
+        high: float | None = None,
+        soft_high: float | None = None,
+        **more: Any,
+    ) -> Any:
+        about = {"default": default, "min": low, "max": high, "soft_max": soft_high}
+        given = {name: value for name, value in about.items() if value is not None}
+        texts = {"name": label, "description": description}
+        return kind(**{"override": OVERRIDABLE, "update": forget_known} | texts | usual | given | more)
+
+    return make
+
+
+Switch, Whole, Real = _maker(BoolProperty), _maker(IntProperty), _maker(FloatProperty)
+Length, Vector = _maker(FloatProperty, subtype="DISTANCE", precision=4), _maker(FloatVectorProperty)
+Choice, Text, Link = _maker(EnumProperty), _maker(StringProperty), _maker(PointerProperty)
+
+
+def unset(group: Any, names: Iterable[str] | None = None) -> None:
+    """Put settings of a group back to their defaults, by default all of them."""
+    every = (prop.identifier for prop in group.bl_rna.properties if not prop.is_readonly)
+    for name in every if names is None else names:
+        group.property_unset(name)
+    forget_known(group)
+
 
 cleared_listeners: list[Callable[[], None]] = []
 """Functions to call, without arguments, when the name of a vertex group was cleared."""
@@ -31,6 +71,7 @@ def on_group(name: str) -> Callable[[Any, Any], None]:
     """Update callback of the setting of this name, a vertex group: Blender makes no undo step when it is cleared."""
 
     def update(group: Any, _context: Any) -> None:
+        forget_known(group)
         if not getattr(group, name):  # Choosing one is an undo step of Blender, or of the operator that does it.
             for listener in cleared_listeners:
                 listener()
@@ -48,24 +89,22 @@ def shown_fields(settings: Any) -> tuple[dataclasses.Field, ...]:
 
 def property_from(field: dataclasses.Field) -> Any:
     """A Blender property with the label, unit, range and tooltip of a settings field."""
-    about = field.metadata
-    options = {"name": about["label"], "description": about["description"], "default": field.default}
+    about, default = field.metadata, field.default
+    texts = about["label"], about["description"], default
     if about["choices"]:
         items = [(choice, CHOICE_LABELS.get(choice, choice.capitalize()), "") for choice in about["choices"]]
-        return Choice(items=items, **options)
-    if isinstance(field.default, bool):
-        return Switch(**options)
-    limits = {"min": about["low"], "max": about["high"], "soft_max": about["soft_high"]}
-    options.update((name, limit) for name, limit in limits.items() if limit is not None)
-    if isinstance(field.default, int):
-        return Whole(**options)
+        return Choice(*texts, items=items)
+    if isinstance(default, bool):
+        return Switch(*texts)
+    limits = about["low"], about["high"], about["soft_high"]
+    if isinstance(default, int):
+        return Whole(*texts, *limits)
     if about["unit"] == "m":
-        return Length(**options)
+        return Length(*texts, *limits)
     if about["unit"] == "rad":
-        return Real(subtype="ANGLE", **options)
+        return Real(*texts, *limits, subtype="ANGLE")
     # Dragging by a pixel, or a click on an arrow, changes the value by a hundredth of the default.
-    options["step"] = field.default or about["soft_high"] or 1.0
-    return Real(precision=decimals(field.default), **options)
+    return Real(*texts, *limits, step=default or about["soft_high"] or 1.0, precision=decimals(default))
 
 
 def decimals(value: Any) -> int:

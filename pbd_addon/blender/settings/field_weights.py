@@ -25,13 +25,13 @@ def _weight(name: str) -> Any:
     known: Any = bpy.types.EffectorWeights.bl_rna
     about = known.properties[name]
     return Real(
-        name=about.name,
-        description=about.description,
-        default=1.0,
-        min=about.hard_min,
-        max=about.hard_max,
+        about.name,
+        about.description,
+        1.0,
+        low=about.hard_min,
+        high=about.hard_max,
         soft_min=0.0,
-        soft_max=1.0,
+        soft_high=1.0,
         subtype="FACTOR",
     )
 
@@ -39,11 +39,7 @@ def _weight(name: str) -> Any:
 class PBD_PG_field_weights(bpy.types.PropertyGroup):
     """How much of each type of force field acts."""
 
-    collection: Link(
-        name="Collection",
-        description="Limit effectors to this collection",
-        type=bpy.types.Collection,
-    )
+    collection: Link("Collection", "Limit effectors to this collection", type=bpy.types.Collection)
 
 
 PBD_PG_field_weights.__annotations__.update({name: _weight(name) for name in NAMES})

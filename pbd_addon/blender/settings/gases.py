@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from bpy.props import EnumProperty
-
-from .field_properties import OVERRIDABLE
+from .field_properties import Choice
 
 DENSITIES = {
     "SAME": ("As Outside", "The same as outside: no lift", 0.0),
@@ -37,12 +35,11 @@ def properties() -> dict[str, Any]:
     """The menu, by the name of its property."""
     items = [(name, label, about, at) for at, (name, (label, about, _density)) in enumerate(DENSITIES.items())]
     return {
-        "gas": EnumProperty(
-            name="Gas",
-            description="What is inside: chooses Gas Density",
+        "gas": Choice(
+            "Gas",
+            "What is inside: chooses Gas Density",
             items=[*items, (OTHER, "Other", "The density below", len(items))],
             options=set(),
-            override=OVERRIDABLE,
             get=_read,
             set=_write,
         )

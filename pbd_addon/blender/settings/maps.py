@@ -82,10 +82,10 @@ def properties() -> dict[str, object]:
             factor = f"Factor on {target} where the weight is {{weight}}. {typical}"
             least = LEAST if kind in ABOVE_ZERO else 0.0
             limits = {"min": least, "soft_max": 10.0, "precision": 3, "step": 0.5}
-        found[f"{kind}_group"] = Text(name=LABELS[kind], description=group, update=on_group(f"{kind}_group"))
+        found[f"{kind}_group"] = Text(LABELS[kind], group, update=on_group(f"{kind}_group"))
         for part, weight, default in (("low", 0, low), ("high", 1, 1.0)):
             name, description = f"{LABELS[kind]} {part.capitalize()}", factor.format(weight=weight)
-            found[f"{kind}_{part}"] = Real(name=name, description=description, default=default, **limits)
+            found[f"{kind}_{part}"] = Real(name, description, default, **limits)
     return found
 
 

@@ -7,12 +7,10 @@ the unit in which cloth is sold. A twin cannot be animated; keyframes go to the 
 
 from typing import Any, NamedTuple
 
-from bpy.props import FloatProperty
-
 from ...bodies.settings import Material
 from ..kinds import Object
 from ..scene import animation
-from .field_properties import OVERRIDABLE, shown_fields
+from .field_properties import Real, shown_fields
 
 
 class Shown(NamedTuple):
@@ -79,16 +77,6 @@ def _twin(field: Any, name: str, shown: Shown) -> Any:
     def write(group: Any, value: float) -> None:
         setattr(group, name, value / factor)
 
-    return FloatProperty(
-        name=about["label"],
-        description=shown.description,
-        default=factor * field.default,
-        min=factor * about["low"],
-        soft_max=factor * about["soft_high"],
-        step=factor * field.default,
-        precision=2,
-        options=set(),
-        override=OVERRIDABLE,
-        get=read,
-        set=write,
-    )
+    default, limits = factor * field.default, {"low": factor * about["low"], "soft_high": factor * about["soft_high"]}
+    more = {"step": default, "precision": 2, "options": set(), "get": read, "set": write}
+    return Real(about["label"], shown.description, default, **limits, **more)

@@ -4,10 +4,9 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.props import FloatVectorProperty
 
 from ..kinds import Scene
-from .field_properties import OVERRIDABLE, Choice, Link, Real, Switch, Whole
+from .field_properties import Choice, Link, Real, Switch, Vector, Whole
 
 READINGS = (
     ("PHYSICAL", "Physical", "The strength of wind is the speed of air in m/s, that of all others m/s², on particles"),
@@ -24,62 +23,58 @@ def properties() -> dict[str, Any]:
     """The properties of a scene, by name."""
     return {
         "wind_speed": Real(
-            name="Wind",
-            description="Speed of the air. A breeze 3 m/s, a flag streams at 8 m/s, storm 25 m/s",
-            min=0.0,
-            max=1000.0,
-            soft_max=40.0,
+            "Wind",
+            "Speed of the air. A breeze 3 m/s, a flag streams at 8 m/s, storm 25 m/s",
+            low=0.0,
+            high=1000.0,
+            soft_high=40.0,
             unit="VELOCITY",
         ),
         "wind_object": Link(
-            name="Blows Along",
-            description="Object whose -Z axis the wind blows along, as light does from a sun. "
-            "None: the direction below counts",
+            "Blows Along",
+            "Object whose -Z axis the wind blows along, as light does from a sun. None: the direction below counts",
             type=bpy.types.Object,
         ),
-        "wind_direction": FloatVectorProperty(
-            name="Direction",
-            description="Where the wind blows to: (1, 0, 0) is along X. Its length does not count",
-            default=(1.0, 0.0, 0.0),
+        "wind_direction": Vector(
+            "Direction",
+            "Where the wind blows to: (1, 0, 0) is along X. Its length does not count",
+            (1.0, 0.0, 0.0),
             size=3,
             subtype="XYZ",
-            override=OVERRIDABLE,
         ),
         "wind_turbulence": Real(
-            name="Turbulence",
-            description="Strength of gusts as a share of the speed. Over open ground 15 %, between houses 30 %; "
+            "Turbulence",
+            "Strength of gusts as a share of the speed. Over open ground 15 %, between houses 30 %; "
             "in steady wind of 0 % cloth soon hangs still",
-            default=25.0,
-            min=0.0,
-            max=1000.0,
-            soft_max=100.0,
+            25.0,
+            low=0.0,
+            high=1000.0,
+            soft_high=100.0,
             subtype="PERCENTAGE",
             precision=1,
         ),
         "wind_eddy": Real(
-            name="Eddy Size",
-            description="Length of the strongest gusts. As long as the cloth they move it most: flag 1 m, sail 5 m",
-            default=1.0,
-            min=0.001,
-            soft_max=20.0,
+            "Eddy Size",
+            "Length of the strongest gusts. As long as the cloth they move it most: flag 1 m, sail 5 m",
+            1.0,
+            low=0.001,
+            soft_high=20.0,
             subtype="DISTANCE",
         ),
-        "wind_seed": Whole(name="Seed", description="Which gusts blow. 1, 2, 3: others of the same strength", min=0),
+        "wind_seed": Whole("Seed", "Which gusts blow. 1, 2, 3: others of the same strength", low=0),
         "wind_loop": Whole(
-            name="Loop",
-            description="Number of frames after which steady wind repeats itself. With 0 it never does",
-            min=0,
-            soft_max=500,
+            "Loop",
+            "Number of frames after which steady wind repeats itself. With 0 it never does",
+            low=0,
+            soft_high=500,
         ),
         "wind_shelter": Switch(
-            name="Shelter",
-            description="Colliders, other cloth and balloons keep the wind off what is behind them. "
+            "Shelter",
+            "Colliders, other cloth and balloons keep the wind off what is behind them. "
             "Usually off: it takes one ray per triangle and frame",
         ),
         "field_reading": Choice(
-            name="Force Fields",
-            description="What the strength of Blender's force fields means to cloth",
-            items=READINGS,
+            "Force Fields", "What the strength of Blender's force fields means to cloth", items=READINGS
         ),
     }
 

@@ -1,5 +1,6 @@
 """What wind and force fields do to a simulation in a frame, handed to it as functions."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -64,7 +65,9 @@ def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now
             continue
         part, gravity = scene_sim.simulation.particles(member.body), clean(material.field_weights[GRAVITY])
         if gravity != 1.0:
-            pulls.append((part, _less_gravity(scene_sim, member, gravity - 1.0)))
+            weight, inertia = _inertia(scene_sim, member)  # Gravity pulls at what has weight.
+            pull = (gravity - 1.0) * (weight / inertia)[:, None] * np.array(scene_sim.simulation.settings.gravity)
+            pulls.append((part, lambda _x, _v, _t, pull=pull: pull))
         felt = [
             (a, b)
             for a, b in pairs
@@ -100,7 +103,7 @@ def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Any:
         if uid in before.fields and ("field", uid) in before.settings:
             begin = fields.field_from(uid, before.settings["field", uid], before.fields[uid])
         begin = begin if begin is not None and begin.like == end.like else end
-        if fields.acts(begin) or fields.acts(end):
+        if begin.acts or end.acts:
             yield begin, end
 
 
@@ -110,7 +113,7 @@ def _acting(said: list[tuple[Field, Field, Any]], seconds: float, outside: Any) 
 
 def _without_flow(field: Field) -> Field:
     """Wind as a velocity of air, which needs no flow to be one."""
-    return fields.with_flow(field, 0.0)
+    return dataclasses.replace(field, flow=0.0)
 
 
 def _together(parts: list[Part]) -> Any:
@@ -130,13 +133,6 @@ def _inertia(scene_sim: SceneSimulation, member: SimulatedObject) -> tuple[np.nd
     material = raw_settings.material_from(scene_sim.applied[member.uid], member.name)
     masses = member.body.masses(material)
     return masses, masses + member.body.air_masses(material)
-
-
-def _less_gravity(scene_sim: SceneSimulation, member: SimulatedObject, share: float) -> Any:
-    """A function that adds this share of gravity to that of a member: it pulls at what has weight."""
-    weight, inertia = _inertia(scene_sim, member)
-    pull = share * (weight / inertia)[:, None] * np.array(scene_sim.simulation.settings.gravity)
-    return lambda _x, _v, _t: pull
 
 
 def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acting: FieldForces, fps: float) -> Any:
@@ -177,10 +173,10 @@ def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray
     """
     if not now.settings["field", field.uid].use_absorption:
         return 1.0
-    seen, ways = np.ones(len(x)), fields.nearest_of(field, x) - x
+    seen, ways = np.ones(len(x)), field.nearest(x) - x
     lengths = np.linalg.norm(ways, axis=1)
     rays = list(zip(map(Vector, x.tolist()), map(Vector, ways.tolist()), lengths.tolist(), strict=True))
-    for uid in now.absorber_uids - {field.uid}:
+    for uid in now.uids("absorber") - {field.uid}:
         absorption, surface = now.settings["absorber", uid].absorption, now.surfaces[uid]
         if absorption:
             tree: Any = BVHTree.FromPolygons(surface.world().tolist(), _polygons(surface))

@@ -62,7 +62,7 @@ class Compilation:
         """Whether the process runs, or its kernels are being loaded."""
         return self.process is not None or self._reading is not None
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Start the process."""
         try:
             self.folder = find_folder(create=True)
@@ -80,7 +80,7 @@ class Compilation:
             self.problem = str(error)
         self.deadline = time.monotonic() + LIMIT
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Check whether the process has ended, and load a file of the kernels if so."""
         if self._reading is not None:
             self._read()
@@ -121,7 +121,7 @@ class Compilation:
             if self.process is not None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self.process.wait(max(self.deadline - time.monotonic(), 0.0))
-            self.look()
+            self.poll()
 
     def stop(self) -> None:
         """Kill the process if it runs."""
@@ -158,7 +158,7 @@ def _begun() -> Compilation:
     """The compilation of this session, which begins with this if it has not yet."""
     if not _compilations:
         _compilations.append(Compilation())
-        _compilations[0].begin()
+        _compilations[0].start()
         if not WAITS:
             bpy.app.timers.register(watch, first_interval=INTERVAL, persistent=True)
     return _compilations[0]
@@ -194,7 +194,7 @@ def status(scene: Scene) -> str:
 def watch() -> float | None:
     """Timer: poll the process until it has ended, then load its kernels file by file."""
     for compilation in _compilations:
-        compilation.look()
+        compilation.poll()
         if compilation.is_busy:
             return INTERVAL if compilation.process is not None else SOON
     for window in bpy.context.window_manager.windows:

@@ -58,8 +58,7 @@ def changes(record: Record, now: SceneSnapshot) -> list[Change]:
             found += [
                 *setting_changes(record, known, user),
                 *_places(record, known, user),
-                *_colliders(record, known, user),
-                *_fields(record, known, user),
+                *_around(record, known, user),
             ]
         found += [*_animation(record, user), *_differences_at_frame(record, now)]
     return sorted(found, key=lambda one: one.first_frame)
@@ -145,13 +144,13 @@ def _needs_settling(record: Record, begin: SceneSnapshot, user: UserState) -> bo
 def _is_animated(user: UserState, key: Key, raw: Any, field: str) -> bool:
     """Whether a setting is animated, so that each frame has its own value."""
     paths = user.animated.get(key, ())
-    return paths is None or any(path.startswith(raw_settings.paths_of(raw, field)) for path in paths)
+    return paths is None or any(path.startswith(raw_settings.row_of(raw, field).paths) for path in paths)
 
 
 def constant_fields(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
     """The fields of raw settings that are not animated, by key."""
     return {
-        key: [field for field in raw._fields if not _is_animated(user, key, raw, field)]
+        key: [field for field in raw_settings.values_of(raw) if not _is_animated(user, key, raw, field)]
         for key, raw in settings.items()
     }
 
@@ -159,10 +158,7 @@ def constant_fields(user: UserState, settings: dict[Key, Any]) -> dict[Key, list
 def settings_agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, list[str]]) -> bool:
     """Whether raw settings are equal in the fields `still`, for the keys that both have."""
     both = settings.keys() & others.keys() & still.keys()
-    return all(
-        settings[key] == others[key] or all(getattr(settings[key], at) == getattr(others[key], at) for at in still[key])
-        for key in both
-    )
+    return not any(set(raw_settings.differences(settings[key], others[key])) & set(still[key]) for key in both)
 
 
 def setting_changes(record: Record, known: UserState, user: UserState) -> list[Change]:
@@ -191,7 +187,7 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
 
 def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
     """A setting in words: "Tension of 'Flag'"."""
-    name = iface(raw_settings.label_of(raw, field)).partition(" (")[0]
+    name = iface(raw_settings.row_of(raw, field).label).partition(" (")[0]
     owner = user.names[key[1] if isinstance(key, tuple) else key]
     return iface("{setting} of '{owner}'").format(setting=name, owner=owner) if owner else name
 
@@ -214,8 +210,8 @@ def _moved(before: Place | None, now: Place, same_frame: bool, carried_to: Any) 
 def _places(record: Record, known: UserState, user: UserState) -> list[Change]:
     """Objects with pins, and attachment targets, that the user has moved."""
     found = []
-    for uid, place in user.holders.items():
-        if _moved(known.holders.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
+    for uid, place in user.places["holder"].items():
+        if _moved(known.places["holder"].get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
             stood = record.snapshots.items() if place.is_still else ()
             fitting = [at for at, one in stood if _had_place(one, uid, place)]
             why = iface("'{name}' was put back") if fitting else iface("'{name}' was moved")
@@ -231,56 +227,39 @@ def _had_place(snapshot: SceneSnapshot, uid: int, place: Place) -> bool:
     return _has_transform(snapshot.surfaces.get(uid), place.matrix)
 
 
-def _colliders(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """Colliders that the user has added, removed, moved or reshaped."""
+AROUND = {
+    "collider": ("COLLIDERS", "there are other colliders", "a collider was put back"),
+    "field": ("FIELDS", "there are other force fields", "'{name}' was put back"),
+    "absorber": ("FIELDS", "other objects absorb force fields", "'{name}' was put back"),
+}
+"""By kind of what surrounds cloth: a change of it, and why, where there are others and where one is back."""
+
+
+def _around(record: Record, known: UserState, user: UserState) -> list[Change]:
+    """Colliders, force fields and what absorbs these, that the user has added, removed, moved or reshaped."""
     found = []
-    if user.colliders.keys() != known.colliders.keys() or (
-        user.collider_uids is not None and user.collider_uids != known.collider_uids
-    ):
-        collider_uids = user.colliders.keys() if user.collider_uids is None else user.collider_uids
-        fitting = [at for at, one in record.snapshots.items() if one.collider_uids == collider_uids]
-        what = "COLLIDERS_BACK" if fitting else "COLLIDERS"
-        found.append(Change(what, _after_shown(record, known, fitting), iface("there are other colliders")))
-    for uid, place in user.colliders.items():
-        if _moved(known.colliders.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
-            stood = record.snapshots.items() if place.is_free else ()
-            fitting = [at for at, one in stood if _has_transform(one.surfaces.get(uid), place.matrix)]
-            why = iface("a collider was put back") if fitting else iface("'{name}' was moved").format(name=place.name)
-            what = "COLLIDERS_BACK" if fitting else "COLLIDERS"
-            found.append(Change(what, _after_shown(record, known, fitting), why))
+
+    def add(what: str, why: str, fitting: list[int], name: str = "") -> None:
+        what = "COLLIDERS_BACK" if fitting and what == "COLLIDERS" else what
+        found.append(Change(what, _after_shown(record, known, fitting), iface(why).format(name=name)))
+
+    for kind, (what, others, back) in AROUND.items():
+        now, before = user.places[kind], known.places[kind]
+        uids = user.uids.get(kind, known.uids.get(kind))
+        if now.keys() != before.keys() or uids != known.uids.get(kind, uids):
+            there = user.uids.get(kind, now.keys())
+            add(what, others, [at for at, one in record.snapshots.items() if one.uids(kind) == there])
+        for uid, place in now.items():
+            if _moved(before.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
+                stood = record.snapshots.items() if place.is_free else ()
+                fitting = [at for at, one in stood if _has_transform(one.standing(kind).get(uid), place.matrix)]
+                add(what, back if fitting else "'{name}' was moved", fitting, place.name)
     here = record.snapshots.get(math.floor(known.frame))
     for uid, surface in user.edits.surfaces.items():
-        before = None if here is None else here.surfaces.get(uid)
-        if before is not None and not (
-            surface and surface.fits(before) and np.array_equal(surface.points, before.points)
-        ):
-            why = iface("the shape of '{name}' changed").format(name=before.name)
-            found.append(Change("FIELDS" if uid in user.absorbers else "COLLIDERS", _after_shown(record, known), why))
-    return found
-
-
-def _fields(record: Record, known: UserState, user: UserState) -> list[Change]:
-    """Force fields, and what absorbs them, that the user has added, removed or moved."""
-    found = []
-    others = None not in (user.field_uids, known.field_uids) and user.field_uids != known.field_uids
-    if others or not user.fields.keys() >= known.fields.keys():
-        field_uids = user.fields.keys() if user.field_uids is None else user.field_uids
-        fitting = [at for at, one in record.snapshots.items() if one.fields.keys() == field_uids]
-        found.append(Change("FIELDS", _after_shown(record, known, fitting), iface("there are other force fields")))
-    others = None not in (user.absorber_uids, known.absorber_uids) and user.absorber_uids != known.absorber_uids
-    if others or not user.absorbers.keys() >= known.absorbers.keys():
-        absorber_uids = user.absorbers.keys() if user.absorber_uids is None else user.absorber_uids
-        fitting = [at for at, one in record.snapshots.items() if one.absorber_uids == absorber_uids]
-        found.append(Change("FIELDS", _after_shown(record, known, fitting), iface("other objects absorb force fields")))
-    before = {**known.absorbers, **known.fields}
-    for uid, place in {**user.absorbers, **user.fields}.items():
-        if _moved(before.get(uid), place, known.frame == user.frame, user.edits.carried.get(uid)):
-            stood = record.snapshots.items() if place.is_free else ()
-            fitting = [
-                at for at, one in stood if _has_transform(one.fields.get(uid) or one.surfaces.get(uid), place.matrix)
-            ]
-            why = iface("'{name}' was put back") if fitting else iface("'{name}' was moved")
-            found.append(Change("FIELDS", _after_shown(record, known, fitting), why.format(name=place.name)))
+        was = None if here is None else here.surfaces.get(uid)
+        if was is not None and not (surface and surface.fits(was) and np.array_equal(surface.points, was.points)):
+            is_collider = uid in user.places["collider"] or uid not in user.places["absorber"]
+            add("COLLIDERS" if is_collider else "FIELDS", "the shape of '{name}' changed", [], was.name)
     return found
 
 
@@ -329,7 +308,7 @@ def _differences_at_frame(record: Record, now: SceneSnapshot) -> list[Change]:
         for field in raw_settings.differences(made.settings.get(key, raw), raw):
             if _is_animated(user, key, raw, field):
                 return [Change("ANIMATION", frame, another.format(what=_describe(user, key, raw, field)))]
-    for uid, place in user.holders.items():
+    for uid, place in user.places["holder"].items():
         same = uid not in made.poses or uid not in now.poses or made.poses[uid].is_like(now.poses[uid])
         if not (same or place.is_still or uid in record.moved_by_hand):
             return [Change("ANIMATION", frame, another.format(what=f"'{place.name}'"))]
@@ -337,7 +316,7 @@ def _differences_at_frame(record: Record, now: SceneSnapshot) -> list[Change]:
     for uid, shape in record.scene_sim.with_pins_only(now).deformed.items():
         before = made.deformed.get(uid)
         if (
-            uid in user.holders
+            uid in user.places["holder"]
             and uid not in record.moved_by_hand
             and before is not None
             and np.abs(shape - before).max() > PUT_ELSEWHERE

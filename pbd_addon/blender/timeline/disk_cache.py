@@ -25,20 +25,17 @@ from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import RECORDS, Key
+from ..settings.raw_settings import TABLE, Key
 from . import checksums, disk_schema
-from .record import Record
+from .record import Past, Record
 from .scene_simulation import SceneSimulation
 
 ROOT = "cache_pbd"
 SAVE_FIRST = "Save the file first: until then frames are kept in memory alone"
 HELD = "Frames are kept in memory alone from where a hand has pinned vertices: press Reset to have all on disk"
 
-LAYOUT = zlib.crc32(repr([state_files.NAMES, *(kind._fields for kind in (Pace, *RECORDS))]).encode())
+LAYOUT = zlib.crc32(repr([state_files.NAMES, Pace._fields, *map(list, TABLE.values())]).encode())
 """What the files hold of each frame and of all settings: those of a version with others cannot be read."""
-
-PAST = ("first_guess", "first_disturbed", "disturbed_by", "settled", "shaped")
-"""Attributes of a record that the index holds under the same name."""
 
 _claimed: set[str] = set()
 """Folders whose frames this session of Blender has written or loaded, and may replace."""
@@ -86,8 +83,9 @@ def read_state(scene_sim: SceneSimulation, snapshot: SceneSnapshot, arrays: dict
     if not all((np.abs(place) <= FARTHEST).all() for place in (*places, *paths)):
         raise DamagedError("a surface is too far away")
     state = scene_sim.simulation.state_from(arrays, places, paths)
-    if snapshot.collider_uids != scene_sim.colliders.keys():  # they were others then
-        state.penetrated, state.is_apart = np.zeros_like(state.penetrated), False
+    if snapshot.uids("collider") != scene_sim.colliders.keys():  # they were others then
+        past = state.memory["obstacles"]
+        past["penetrated"], past["is_apart"] = np.zeros_like(past["penetrated"]), np.array(False)
     return state
 
 
@@ -181,7 +179,7 @@ class DiskCache:
             painted=[checksums.painted(member, record.scene_sim.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=checksums.curve_checks(record),
-            **{name: getattr(record, name) for name in PAST},
+            **{name: getattr(record, name) for name in Past._fields if name != "moved_by_hand"},
             rested=record.scene_sim.in_place_steps,
             hand_count=scene.pbd.hand_count,
             moved_by_hand=[self._number(uid) for uid in sorted(record.moved_by_hand)],
@@ -220,7 +218,7 @@ def keep(record: Record, scene: Scene) -> None:
         record.storage.note = iface(SAVE_FIRST)
         return
     try:
-        if record.disk is None and not _begin(record, folder):
+        if record.disk is None and not _create(record, folder):
             return
         for frame in range(record.disk.files.last + 1, record.last_frame + 1):
             record.disk.write(scene, record.scene_sim.simulation.frames.state(frame), record.snapshots[frame])
@@ -230,7 +228,7 @@ def keep(record: Record, scene: Scene) -> None:
         give_up(record, error)
 
 
-def _begin(record: Record, folder: str) -> bool:
+def _create(record: Record, folder: str) -> bool:
     """Create the cache of a run; returns False if another run's is there. Raises `OSError`."""
     if is_there(folder) and folder not in _claimed:
         note = iface("{folder} holds another run: load or delete it to have new frames on disk")
@@ -282,7 +280,7 @@ def count(record: Record) -> int:
     return last - record.first_frame + 1
 
 
-def follow(record: Record, scene: Scene) -> None:
+def bring_up_to_date(record: Record, scene: Scene) -> None:
     """After the .blend was saved: copy the cache beside it if it was renamed, and bring it up to date."""
     if not scene.pbd.use_disk_cache or record.scene_sim is None or record.is_pristine:
         return

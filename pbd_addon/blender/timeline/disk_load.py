@@ -21,8 +21,8 @@ from ..scene.surfaces import Surface
 from ..settings.raw_settings import BY_KIND, Floor, Key, ObjectSettings, SceneSettings
 from ..settings.wind import WindSettings
 from . import backends, changes, checksums, disk_schema, step
-from .disk_cache import LAYOUT, PAST, DiskCache, claim, folder_of, shown_path
-from .record import Record
+from .disk_cache import LAYOUT, DiskCache, claim, folder_of, shown_path
+from .record import Past, Record
 from .scene_simulation import SceneSimulation
 
 DAMAGED = "The cache on disk is damaged: {why}"
@@ -64,7 +64,8 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     if files.last < files.first:
         raise DamagedError("it holds no whole frame")
     disk_schema.check_about(about, len(files.bodies))
-    names = Names(about["names"], [_uid(scene, name) for name in about["names"]], scene)
+    uids = {obj.name: obj.session_uid for obj in reversed(scene.objects[:])} | {"": scene.session_uid}
+    names = Names(about["names"], [uids.get(name) for name in about["names"]], scene)
     members = [names.uid(number) for number in about["members"]]
     if len(set(members)) < len(members) or scene.session_uid in members:
         raise DamagedError(f"{INDEX}.about.members cannot be")
@@ -98,11 +99,15 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
         if member.loose != fingerprint[7]:
             raise PBDError(f"'{obj.name}' has other loose edges")
     snapshots |= _read_snapshots(files, names, points, built)
-    _bring_up_to(built, scene, snapshots[files.last])
+    last = snapshots[files.last]  # With its settings, colliders and fields the simulation goes on.
+    built.simulation.use_kernels(backends.choose(scene))
+    built.update_colliders(last)
+    built.apply(scene, last.settings)
+    built.update_fields(last)
     built.in_place_steps = about["rested"]
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names.uids, snapshots))
-    past: Any = {name: about[name] for name in PAST}
-    step.note(record, **past, moved_by_hand={names.uid(number) for number in about["moved_by_hand"]})
+    moved = {names.uid(number) for number in about["moved_by_hand"]}
+    past = Past(**{name: about[name] for name in Past._fields})._replace(moved_by_hand=moved)
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names.uids, snapshots), past)
     _check_surroundings(record, scene, settings, about["colliders"])
     curves = about["curves"]
     changed = [name for name, check in curves.items() if checksums.curve_checks(record).get(name) != check]
@@ -127,22 +132,6 @@ class Names(NamedTuple):
     def of_scene(self) -> str:
         """The number of the scene."""
         return str(self.names.index("")) if "" in self.names else ""
-
-
-def _bring_up_to(built: SceneSimulation, scene: Scene, last: SceneSnapshot) -> None:
-    """Use settings, colliders and fields of the last frame, from which the simulation goes on; raises `PBDError`."""
-    built.simulation.use_kernels(backends.choose(scene))
-    built.update_colliders(last)
-    built.apply(scene, last.settings)
-    built.update_fields(last)
-
-
-def _uid(scene: Scene, name: str) -> int | None:
-    """The uid of the object of that name, or None; the scene's for ""."""
-    if not name:
-        return scene.session_uid
-    obj = scene.objects.get(name)
-    return None if obj is None else obj.session_uid
 
 
 def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -> None:
@@ -178,10 +167,9 @@ def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], 
     stood = {**last.poses, **last.surfaces}
     for obj in surfaces.colliders(scene):
         _check_place(user_state.place(obj), stood.get(obj.session_uid))
-    for uid, place in {**user.holders, **user.absorbers}.items():
-        _check_place(place, stood.get(uid))
-    for uid, place in user.fields.items():
-        _check_place(place, last.fields.get(uid))
+    for kind, places in user.places.items():
+        for uid, place in places.items():
+            _check_place(place, (last.fields if kind == "field" else stood).get(uid))
 
 
 def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> None:

@@ -1,6 +1,5 @@
 """What the files of the disk cache have to say: all of it is checked here, before anything is made of it."""
 
-import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,27 +9,12 @@ import numpy as np
 from ...io import schema
 from ...io.frame_files import FRAMES, INDEX, DamagedError
 from ...io.schema import text
-from ..settings.field_weights import NAMES as WEIGHTS
-from ..settings.raw_settings import BY_KIND, RECORDS, ObjectSettings, SceneSettings
+from ..settings.raw_settings import BY_KIND, ObjectSettings, SceneSettings, schema_of
 
 NUMBER = re.compile(r"0|[1-9][0-9]{0,6}")
 """A number of the table of names, as text."""
 
 COUNT, CHECK, MATRIX = range(1 << 31), range(1 << 32), (float,) * 16
-
-SPECIAL = {
-    "gravity": (float, float, float),
-    "floor": (bool, float, float),
-    "frame_seconds": lambda value: schema.fits(value, float) and 0.0 < value < 1e6,
-    "wind": (float, (float, float, float), float, float, int, int, bool),
-    "field_weights": (float,) * len(WEIGHTS),
-    "fields": lambda value: value is None or schema.fits(value, [text]),
-    "texture": text,
-}
-"""Schemas of the settings that are not the value of one of Blender's properties."""
-
-OF_TYPE: dict[str, Any] = {"FLOAT": float, "INT": int, "BOOLEAN": bool, "STRING": text}
-"""Schemas of the values of its properties."""
 
 OF_FIELD = ("points", "normals", "triangles")
 """Arrays of a force field in a frame, see `FieldPlace`."""
@@ -86,7 +70,10 @@ def check_note(
         if place["points"] == frame:
             check_array(arrays, f"points_{each}", "f", 3)
         if place["faces"] == frame:
-            _check_faces(check_array(arrays, f"corners_{each}", "i"), check_array(arrays, f"starts_{each}", "i"), each)
+            corners, starts = (check_array(arrays, f"{part}_{each}", "i") for part in ("corners", "starts"))
+            ends = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(corners)
+            if not ends or not (np.diff(starts.astype(np.int64)) >= 2).all():
+                raise DamagedError(f"'starts_{each}' cannot be")
     for each in note["fields"]:
         points, normals = (check_array(arrays, f"field_{part}_{each}", "f", 3) for part in ("points", "normals"))
         triangles = check_array(arrays, f"field_triangles_{each}", "i", 3)
@@ -108,7 +95,7 @@ def check_settings(settings: dict[str, Any], names: int, scene: str, members: Ma
         if kind not in ("", *BY_KIND) or not _number_below(names)(each):
             raise DamagedError(f"settings of {key[:40]!r} cannot be")
         of_owner = SceneSettings if each == scene else ObjectSettings
-        _check(raw, _schema_of(BY_KIND[kind] if kind else of_owner), f"settings of {key!r}")
+        _check(raw, schema_of(BY_KIND[kind] if kind else of_owner), f"settings of {key!r}")
         if not kind and each != scene and each not in members:
             raise DamagedError(f"settings of {key!r} cannot be")
     if not {scene, *members} <= settings.keys():
@@ -134,12 +121,6 @@ def check_corners(corners: np.ndarray, points: np.ndarray, number: str) -> None:
         raise DamagedError(f"'corners_{number}' cannot be")
 
 
-def _check_faces(corners: np.ndarray, starts: np.ndarray, number: str) -> None:
-    ends = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(corners)
-    if not ends or not (np.diff(starts.astype(np.int64)) >= 2).all():
-        raise DamagedError(f"'starts_{number}' cannot be")
-
-
 def _are_ids(ids: np.ndarray, count: int) -> bool:
     return bool(((ids >= 0) & (ids < count)).all())
 
@@ -153,17 +134,3 @@ def _check(value: Any, kind: Any, where: str) -> None:
 def _number_below(count: int) -> Callable[[Any], bool]:
     """The schema of a number of a table of so many names, as text."""
     return lambda value: type(value) is str and bool(NUMBER.fullmatch(value)) and int(value) < count
-
-
-@functools.cache
-def _schema_of(record: Any) -> tuple:
-    """The schema of a record of settings."""
-    known = RECORDS[record][1].bl_rna.properties
-    return tuple(SPECIAL[name] if name in SPECIAL else _of_property(known[name]) for name in record._fields)
-
-
-def _of_property(known: Any) -> Any:
-    if known.type == "ENUM":
-        names = {item.identifier for item in known.enum_items}
-        return lambda value: type(value) is str and value in names
-    return OF_TYPE[known.type]

@@ -20,7 +20,7 @@ from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
 from . import changes, cost_estimate, disk_cache, heat_map, progress, replay, step
-from .record import Record
+from .record import Interrupted, Message, Record, SurfacesRead, Times, Visiting
 from .simulated_object import SimulatedObject, check_fit, fits, other_output
 
 PATIENCE = math.inf if bpy.app.background else 1.0
@@ -35,8 +35,8 @@ def patience_of(depsgraph: Depsgraph) -> float:
 def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True) -> bool:
     """Show the current frame on all objects, stepping missing frames if `steps`; returns whether there are any."""
     began = time.monotonic()
-    step.set_message(record, "")
-    step.note(record, stepping=0.0)
+    step.note(record, Message(""))
+    step.note(record, Times(0.0, record.exchange))
     objects = [obj for _, obj in record.scene_sim.objects(scene)] if record.scene_sim else live_bodies(scene)
     if not objects and live_bodies(scene):  # All simulated objects were deleted, and there are new ones.
         step.clear(record, None)
@@ -50,15 +50,15 @@ def show(record: Record, scene: Scene, depsgraph: Depsgraph, steps: bool = True)
         _follow(record, scene, depsgraph, objects, steps)
     disk_cache.keep(record, scene)
     if record.stepping:
-        step.note(record, exchange=time.monotonic() - began - record.stepping)
+        step.note(record, Times(record.stepping, time.monotonic() - began - record.stepping))
     return bool(objects)
 
 
 def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object], steps: bool) -> None:
     """Read, apply changes, step and write."""
     scene_sim = record.scene_sim
-    before = (scene_sim.colliders, scene_sim.fields, scene_sim.absorbers) if scene_sim else ()
-    now = look(record, scene, depsgraph, objects)
+    before = scene_sim.around.values() if scene_sim else ()
+    now = read_now(record, scene, depsgraph, objects)
     frame = now.user.frame
     found: list = []
     if not _is_as_loaded(record, scene, frame):
@@ -73,24 +73,18 @@ def _follow(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Ob
             except DamagedFrame:
                 raise
             except PBDError as error:
-                step.set_message(record, str(error), isinstance(error, LateError))
+                step.note(record, Message(str(error), isinstance(error, LateError)))
         write(record, scene, now, depsgraph.mode == "RENDER")
-    same = record.scene_sim is scene_sim
-    if scene_sim is not None:
-        around = scene_sim.colliders, scene_sim.fields, scene_sim.absorbers
-        same = same and all(map(operator.is_, around, before))
+    around = scene_sim.around.values() if scene_sim else ()
     user = now.user
-    if not same:
-        anew = step.read_user(record, scene)
-        user = anew._replace(
-            collider_uids=user.collider_uids, field_uids=user.field_uids, absorber_uids=user.absorber_uids
-        )
+    if record.scene_sim is not scene_sim or not all(map(operator.is_, around, before)):
+        user = step.read_user(record, scene)._replace(uids=user.uids)
     step.remember(record, user)
     if record.scene_sim is not None and not found and not record.is_pristine:
         replay.note(record, scene, depsgraph, now)
 
 
-def look(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
+def read_now(record: Record, scene: Scene, depsgraph: Depsgraph, objects: list[Object]) -> SceneSnapshot:
     """A snapshot of the scene as just evaluated, with what the user has set."""
     user = step.read_user(record, scene, record.edits, with_curves=True)
     colliders = user_state.objects_of(scene, record.dependencies.colliders) if depsgraph.mode == "RENDER" else ()
@@ -119,7 +113,7 @@ def _seen(
     frame = user.frame
     if depsgraph.mode == "RENDER" or not frame.is_integer() or int(frame) not in record.snapshots:
         return {}
-    objects = [obj for _, obj in pairs if obj.session_uid in user.holders]
+    objects = [obj for _, obj in pairs if obj.session_uid in user.places["holder"]]
     if int(frame) == record.first_frame:
         with contextlib.suppress(PBDError):
             return snapshot.read_deformed([obj for _, obj in pairs], depsgraph) if int(frame) == user.first else {}
@@ -151,7 +145,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
     target = whole if record.bake else min(whole, last_live_frame(scene))
     if record.stopped and target > max(record.last_frame, first):
         raise Stopped(record.stopped)
-    step.note(record, stopped="")
+    step.note(record, Interrupted(""))
     if restart:
         if not live_bodies(scene):
             return
@@ -159,6 +153,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
             step.clear(record, None)
             return
         kept = record.is_pristine and record.scene_sim is not None and record.first_frame == first
+        kept = kept and not record.scene_sim.newcomers(scene)  # They show the shape that they were copied in.
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
@@ -172,7 +167,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
         if not (kept and record.bake):
             if not record.bake:
                 _refuse_to_block(scene, depsgraph)
-            finish(begin(record, scene, depsgraph, first))
+            finish(build_first_frame(record, scene, depsgraph, first))
     if record.first_frame <= target and target > record.last_frame:
         _step_to(record, scene, depsgraph, now, target)
 
@@ -201,18 +196,18 @@ def whole_snapshot(
     objects = live_bodies(scene) if objects is None else objects
     bare = snapshot.read_snapshot(scene, depsgraph, objects)
     found = snapshot.read_surroundings(scene, depsgraph, bare, objects, record.surfaces)
-    step.note(record, surfaces=found.surfaces)
+    step.note(record, SurfacesRead(found.surfaces))
     return found
 
 
-def begin(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Generator[None, None, None]:
+def build_first_frame(record: Record, scene: Scene, depsgraph: Depsgraph, first: int) -> Generator[None, None, None]:
     """Build the simulation at the first frame, in slices, and settle it; raises `PBDError`.
 
     If that frame cannot be evaluated, its last known snapshot or else the current scene is used.
     """
     if shown_frame(scene) == first or can_visit(scene, depsgraph):
         with visiting(record, scene):
-            there = depsgraph if shown_frame(scene) == first else visit(scene, first)
+            there = depsgraph if shown_frame(scene) == first else visit(record, scene, first)
             here = whole_snapshot(record, scene, there)
     else:
         here = whole_snapshot(record, scene, depsgraph)
@@ -243,7 +238,7 @@ def _stopping(record: Record) -> Iterator[None]:
     try:
         yield
     except Stopped as error:
-        step.note(record, stopped=str(error))
+        step.note(record, Interrupted(str(error)))
         raise
 
 
@@ -260,30 +255,52 @@ def can_visit(scene: Scene, depsgraph: Depsgraph) -> bool:
 @contextlib.contextmanager
 def visiting(record: Record, scene: Scene) -> Iterator[None]:
     """A context in which other frames may be visited; returns to the current one at the end."""
-    frame, subframe, before = scene.frame_current, scene.frame_subframe, record.is_visiting
-    step.note(record, is_visiting=True)
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    with _alone(record):
+        try:
+            yield
+        finally:
+            if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
+                scene.frame_set(frame, subframe=subframe)
+
+
+@contextlib.contextmanager
+def _alone(record: Record) -> Iterator[None]:
+    """A context in which our handler leaves changes of the frame to us; others' handlers are called as ever."""
+    before = record.is_visiting
+    step.note(record, Visiting(True))
     try:
         yield
     finally:
-        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
-            scene.frame_set(frame, subframe=subframe)
-        step.note(record, is_visiting=before)
+        step.note(record, Visiting(before))
 
 
-def visit(scene: Scene, frame: int) -> Depsgraph:
-    """Evaluate the scene at another frame, while `visiting`; returns its depsgraph."""
-    go_to(scene, frame)
+def visit(record: Record, scene: Scene, frame: int) -> Depsgraph:
+    """Evaluate the scene at another frame, which our handler does not see; returns its depsgraph."""
+    with _alone(record):
+        go_to(scene, frame)
     return layer_of(scene).depsgraph
 
 
-def stepping(record: Record, scene: Scene) -> Generator[float, None, None]:
-    """Step the next frame in slices, with the scene at its current frame in between; yields the fraction done."""
-    frame, objects = record.last_frame + 1, [obj for _, obj in record.scene_sim.objects(scene)]
-    with visiting(record, scene):
-        there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(scene, frame)
-        here = whole_snapshot(record, scene, there, objects=objects)
-    yield from step.advancing(record, scene, frame, here)
-    disk_cache.keep(record, scene)
+def show_at(record: Record, scene: Scene, frame: int) -> None:
+    """Go to a frame, and show it as our handler would, stepping missing frames."""
+    show(record, scene, visit(record, scene, frame))
+
+
+def going(record: Record, scene: Scene, frame: int) -> Generator[float, None, None]:
+    """Go to a frame and show it; step it in slices if it is the next one, and yield the fraction done.
+
+    What it depends on is read as soon as the scene is evaluated there, as in our handler. In between the scene stays
+    at this frame.
+    """
+    there = visit(record, scene, frame)
+    is_next = record.scene_sim is not None and frame == record.last_frame + 1 <= last_live_frame(scene)
+    if is_next and (record.is_late or not record.message):
+        objects = [obj for _, obj in record.scene_sim.objects(scene)]
+        yield from step.advancing(record, scene, frame, whole_snapshot(record, scene, there, objects=objects))
+        disk_cache.keep(record, scene)
+        there = layer_of(scene).depsgraph if frame == shown_frame(scene) else visit(record, scene, frame)
+    show(record, scene, there)
 
 
 def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
@@ -300,13 +317,15 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
         before = record.snapshots[origin]
         now = record.scene_sim.with_pins_only(now)
         moves = not (before.has_poses_of(now) and before.has_surroundings_of(now))
-    if patience < math.inf and not record.bake and _seconds_of_next(record, scene) > cost_estimate.SLICED:
+    expected = cost_estimate.seconds_of_frame(scene, sum(len(obj.data.vertices) for obj in objects))
+    expected = expected if record.report is None else record.report.seconds
+    if patience < math.inf and not record.bake and expected > cost_estimate.SLICED:
         raise LateError(f"Frame {origin + 1} takes more than {cost_estimate.SLICED:g} s: it is simulated in slices")
     watch = progress.Watch()
     with visiting(record, scene), _stopping(record):
         for at in range(origin + 1, target + 1):
             if visitable:
-                there = depsgraph if at == shown_frame(scene) else visit(scene, at)
+                there = depsgraph if at == shown_frame(scene) else visit(record, scene, at)
                 work = step.advancing(record, scene, at, whole_snapshot(record, scene, there, objects=objects))
             else:
                 between = now if at == frame else before.blend(now, (at - origin) / (frame - origin))
@@ -319,14 +338,6 @@ def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnaps
             watch.say(f"frame {at} of {target}, {watch.seconds / (at - origin):.1f} s a frame")
             if at < target and time.monotonic() > deadline:
                 raise LateError(f"Simulated up to frame {at} of {target} in {patience:.0f} s: go on from there")
-
-
-def _seconds_of_next(record: Record, scene: Scene) -> float:
-    """Expected time of the next frame [s]: that of the last one, or else an estimate from the number of vertices."""
-    if record.report is not None:
-        return record.report.seconds
-    vertices = sum(len(obj.data.vertices) for _, obj in record.scene_sim.objects(scene))
-    return cost_estimate.seconds_of_frame(scene, vertices)
 
 
 # ------------------------------------------------------------------------------------------ what is shown
@@ -343,7 +354,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
                 output.show_user_shape(obj)
         return
     simulation, frame = record.scene_sim.simulation, now.user.frame
-    last = simulation.frames.last
+    last, shapes = simulation.frames.last, dict[int, np.ndarray]()
     ahead = frame - last if in_render and last < last_live_frame(scene) and 0.0 < frame - last < 1.0 else 0.0
     for member, obj in record.scene_sim.objects(scene):
         if obj.pbd.baked:
@@ -351,12 +362,12 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
         try:
             check_fit(member, obj)
         except PBDError as error:
-            step.set_message(record, record.message or str(error), record.is_late)
+            step.note(record, Message(record.message or str(error), record.is_late))
             continue
         pose = now.poses.get(member.uid)
-        other = other_output(member, user_state.role(obj), record.snapshots.values())
+        other = other_output(member, now.user.roles.get(member.uid) or user_state.role(obj), record.snapshots.values())
         if other:
-            step.set_message(record, record.message or other, record.is_late)
+            step.note(record, Message(record.message or other, record.is_late))
         if other or min(frame, last) < simulation.frames.first or not obj.pbd.active:
             output.show_user_shape(obj)
         elif pose is not None and not poses.is_flat(pose.matrix):
@@ -364,7 +375,8 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
                 seconds = ahead * now.settings[scene.session_uid].frame_seconds
                 positions = simulation.coasting_positions(member.body, seconds)
             else:
-                positions = simulation.cached_positions(member.body, min(frame, last))
+                shapes = shapes or record.scene_sim.split(simulation.frames.positions(min(frame, last)))
+                positions = np.ascontiguousarray(shapes[member.uid].T)
             output.write(obj, positions, pose, member.masks)
     heat_map.color(record, scene)
 

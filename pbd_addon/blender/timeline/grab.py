@@ -147,7 +147,7 @@ class GrabSession:
             return 0
         middle = ids[weights >= PINNED_SHARE * weights.max()]
         fixed = self.simulation.grab(hit.member.body, middle, compliance=0.0)
-        step.note(self.record, grab_pins=[*self.record.grab_pins, (session.last_shown(scene), fixed)])
+        step.note_pin(self.record, session.last_shown(scene), fixed)
         self._remember_pins(obj)
         positions = self.simulation.positions(hit.member.body)[middle]
         pose = self.record.snapshots[self.record.last_frame].poses[hit.member.uid]

@@ -79,6 +79,78 @@ class DisplayedFrame(NamedTuple):
     objects: list[tuple[int, np.ndarray, Pose, dict]]  # per object: uid, positions (3, n) float32 [m], pose, masks
 
 
+class Progress(NamedTuple):
+    """A bake goes on, or ends."""
+
+    bake: BakeProgress | None
+
+
+class Edited(NamedTuple):
+    """Blender has reported edits."""
+
+    edits: Edits
+
+
+class Loaded(NamedTuple):
+    """A file was loaded at a frame."""
+
+    loaded: int
+
+
+class SurfacesRead(NamedTuple):
+    """Other objects were read."""
+
+    surfaces: dict[int, Surface]
+
+
+class Visiting(NamedTuple):
+    """We begin or end to change frames ourselves."""
+
+    is_visiting: bool
+
+
+class Interrupted(NamedTuple):
+    """Somebody pressed Ctrl+C; "" if frames are stepped again."""
+
+    stopped: str
+
+
+class Message(NamedTuple):
+    """Why nothing is simulated; "" if all is well."""
+
+    message: str
+    is_late: bool = False
+    is_coming: bool = False
+
+
+class Coming(NamedTuple):
+    """The shown frame, for which there was no time, is about to be simulated, or not."""
+
+    is_coming: bool
+
+
+class Times(NamedTuple):
+    """What the last frame change took [s]."""
+
+    stepping: float
+    exchange: float
+
+
+class Past(NamedTuple):
+    """What has happened to the frames of a record, as the cache on disk keeps it."""
+
+    first_guess: int | None
+    first_disturbed: int | None
+    disturbed_by: str
+    settled: int
+    shaped: bool
+    moved_by_hand: set[int]
+
+
+Note = Progress | Edited | Loaded | SurfacesRead | Visiting | Interrupted | Message | Coming | Times | Past
+"""What others ask `step` to write into a record: values of its attributes of the same names."""
+
+
 @dataclass
 class Storage:
     """The record's disk cache."""

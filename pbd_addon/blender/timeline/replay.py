@@ -2,13 +2,12 @@
 
 import itertools
 
-import numpy as np
-
 from ..kinds import Depsgraph, Scene
 from ..output import shape_keys
 from ..read import quick_look
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses
+from ..settings import raw_settings
 from . import step
 from .record import DisplayedFrame, Record
 
@@ -18,14 +17,15 @@ def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> bool:
 
     After an edit, in a render and during a bake the frame always takes the full path.
     """
+    raw_settings.forget_some()
     frame = scene.frame_current_final
     shown = record.displayed.get(frame)
     if shown is None or record.snapshots.get(int(frame)) is not shown.made or depsgraph.mode == "RENDER":
         return False
     if record.bake or record.message or any(record.edits):
         return False
-    found = quick_look.look(scene, depsgraph, shown.dependencies, record.curves)
-    if found is None or found.state != shown.state or found.curves is not record.curves:
+    found = quick_look.read_state(scene, depsgraph, shown.dependencies, record.curves)
+    if found is None or found.state != shown.state or not found.same_curves:
         return False
     for uid, positions, pose, masks in shown.objects:
         shape_keys.write_live_key(found.objects[uid], positions.T, pose, masks)
@@ -47,23 +47,19 @@ def note(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot)
     if any(role.by_modifier for role in user.roles.values()):
         return
     positions = scene_sim.simulation.frames.in_memory(int(frame))
-    found = quick_look.look(scene, depsgraph, record.dependencies, record.curves)
-    if positions is None or found is None or found.curves is not record.curves:
+    found = quick_look.read_state(scene, depsgraph, record.dependencies)
+    if positions is None or found is None:
         return
-    ends = np.cumsum([len(member.body.vertices) for member in scene_sim.members])
-    shown = []
-    for member, part in zip(scene_sim.members, np.split(positions, ends[:-1], axis=1), strict=True):
+    shown, parts = [], scene_sim.split(positions)
+    for member in scene_sim.members:
         pbd, pose = found.objects[member.uid].pbd, now.poses.get(member.uid)
         if pbd.baked:
             continue
         if pose is None or not (pbd.enabled and pbd.active) or poses.is_flat(pose.matrix):
             return
-        shown.append((member.uid, part, pose, member.masks))
+        shown.append((member.uid, parts[member.uid], pose, member.masks))
     last = next(reversed(record.displayed.values()), None)
-    state = found.state if last is None else _sharing(found.state, last.state)
+    earlier = [] if last is None else last.state  # Most of it stays the same for all frames, and is shared.
+    state = [old if old == new else new for old, new in itertools.zip_longest(earlier, found.state)]
+    state = state[: len(found.state)]
     step.note_displayed(record, frame, DisplayedFrame(state, made, user, record.dependencies, shown))
-
-
-def _sharing(state: list, earlier: list) -> list:
-    """A state that holds the parts of an earlier one that are equal: most stay the same for all frames."""
-    return [old if old == new else new for old, new in itertools.zip_longest(earlier, state)][: len(state)]

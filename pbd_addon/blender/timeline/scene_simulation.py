@@ -7,18 +7,19 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
+from ...bodies.mesh import turned_around
 from ...bodies.settings import calm_speed
+from ...contact import intersections
 from ..errors import PBDError, refused
 from ..kinds import Object, Scene
 from ..read import user_state
 from ..read.snapshot import SceneSnapshot
-from ..scene import poses, surfaces, user_keys
-from ..scene.scene_objects import find, is_body, live_bodies
+from ..scene import poses, user_keys
+from ..scene.scene_objects import find, is_body, live_bodies, objects_of
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import Floor, Key
-from . import intersections
 from .simulated_object import SimulatedObject, check_faces, check_surface, other_output, read_member
 
 UP = (0.0, 0.0, 1.0)
@@ -38,7 +39,7 @@ class ColliderBinding(NamedTuple):
 
     collider: Collider
     surface: Surface
-    inside: bool
+    kind: tuple[bool, bool]  # what makes another collider: Keep Inside and Join Borders
 
 
 class SceneSimulation:
@@ -104,9 +105,9 @@ class SceneSimulation:
         kept = {
             uid: one
             for uid, one in self.colliders.items()
-            if uid in snapshot.collider_uids and still_fits(one, snapshot, uid)
+            if uid in snapshot.uids("collider") and still_fits(one, snapshot, uid)
         }
-        if kept.keys() == self.colliders.keys() == snapshot.collider_uids:
+        if kept.keys() == self.colliders.keys() == snapshot.uids("collider"):
             return False
         self.colliders = {uid: kept.get(uid) or bind_collider(snapshot, uid) for uid in snapshot.colliders_in_order}
         self.simulation.set_colliders(self._all_colliders())
@@ -115,16 +116,27 @@ class SceneSimulation:
 
     def update_fields(self, snapshot: SceneSnapshot) -> bool:
         """Note which force fields, and which absorbers of them, a snapshot has; returns whether they are others."""
-        if self.fields.keys() == snapshot.fields.keys() and self.absorbers.keys() == snapshot.absorber_uids:
+        if self.fields.keys() == snapshot.fields.keys() and self.absorbers.keys() == snapshot.uids("absorber"):
             return False
         self.fields = {uid: place.name for uid, place in snapshot.fields.items()}
-        self.absorbers = {uid: snapshot.surfaces[uid].name for uid in snapshot.absorber_uids}
+        self.absorbers = {uid: snapshot.surfaces[uid].name for uid in snapshot.uids("absorber")}
         return True
+
+    @property
+    def around(self) -> dict[str, dict[int, Any]]:
+        """What surrounds the members, by kind and object uid."""
+        return {"collider": self.colliders, "field": self.fields, "absorber": self.absorbers}
 
     def objects(self, scene: Scene) -> list[tuple[SimulatedObject, Object]]:
         """Pairs (member, object) of the members that are still PBD objects of the scene."""
-        found = ((member, find(scene, member.uid, member.name)) for member in self.members)
-        return [(member, obj) for member, obj in found if obj is not None and is_body(obj)]
+        names = {member.uid: member.name for member in self.members}
+        found = {obj.session_uid: obj for obj in objects_of(scene, names) if is_body(obj)}
+        return [(member, found[member.uid]) for member in self.members if member.uid in found]
+
+    def split(self, positions: np.ndarray) -> dict[int, np.ndarray]:
+        """The parts (3, n) of each member, by uid, in positions (3, m) of all."""
+        ends = np.cumsum([len(member.body.vertices) for member in self.members])
+        return dict(zip((member.uid for member in self.members), np.split(positions, ends[:-1], axis=1), strict=True))
 
     def with_pins_only(self, snapshot: SceneSnapshot) -> SceneSnapshot:
         """The snapshot with its deformed shapes reduced to what a step needs: pins, or all of a Dynamic Mesh."""
@@ -283,13 +295,13 @@ def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid in a snapshot; raises `PBDError`."""
     surface, values = snapshot.surfaces[uid], raw_settings.collider_from(snapshot.settings["collider", uid])
     # A mirroring transform flips the normals: flip the faces so that they look outward in the world.
-    faces = surfaces.turned_around(surface.faces) if surface.mirrored else surface.faces
+    faces = turned_around(surface.faces) if surface.mirrored else surface.faces
     with refused():
         collider = Collider(surface.world(), faces, name=surface.name, **values)
-    return ColliderBinding(collider, surface, values["inside"])
+    return ColliderBinding(collider, surface, (values["inside"], values["join_borders"]))
 
 
 def still_fits(one: ColliderBinding, snapshot: SceneSnapshot, uid: int) -> bool:
     """Whether moving its vertices turns a collider into what it is in a snapshot."""
-    inside = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
-    return one.inside == inside and one.surface.fits(snapshot.surfaces[uid])
+    values = raw_settings.collider_from(snapshot.settings["collider", uid])
+    return one.kind == (values["inside"], values["join_borders"]) and one.surface.fits(snapshot.surfaces[uid])

@@ -22,8 +22,9 @@ from ..scene.simulated_range import (
     shown_frame as shown_frame,
     timeline_frames as timeline_frames,
 )
+from ..settings import field_properties
 from . import disk_cache, disk_load, follow, progress, step, validity
-from .record import BakeProgress as BakeProgress, InvalidRange, Record
+from .record import BakeProgress as BakeProgress, Coming, Edited, InvalidRange, Loaded, Message, Record
 from .replay import show_again
 
 _records: dict[int, Record] = {}
@@ -54,7 +55,7 @@ def ensuring(scene: Scene, depsgraph: Depsgraph) -> Generator[None, None, Record
     if found.scene_sim is None:
         if output.prepare(live_bodies(scene)):
             depsgraph.update()
-        yield from follow.begin(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
+        yield from follow.build_first_frame(found, scene, depsgraph, min(frame_range(scene)[0], last_shown(scene)))
     return found
 
 
@@ -68,7 +69,7 @@ def reset(scene: Scene, depsgraph: Depsgraph) -> None:
         if not follow.is_heavy(scene):
             ensure(scene, depsgraph)
     except PBDError as error:
-        step.set_message(of(scene), str(error))
+        step.note(of(scene), Message(str(error)))
         raise
     show(scene, depsgraph)
 
@@ -102,7 +103,7 @@ def tell(scene: Scene) -> None:
 def notice_colliders() -> None:
     """An object may have become a collider or stopped being one, which invalidates frames after the current one."""
     for found in _records.values():
-        step.note(found, edits=found.edits._replace(colliders=True))
+        step.note(found, Edited(found.edits._replace(colliders=True)))
 
 
 def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
@@ -110,13 +111,32 @@ def notice_edits(scene: Scene, depsgraph: Depsgraph) -> None:
     for uid, found in _records.items():
         if found.scene_sim is not None and not found.is_visiting:
             known = found.known if uid == scene.session_uid else None
-            step.note(found, edits=user_state.collect_edits(scene, depsgraph, found.dependencies, found.edits, known))
+            edits = user_state.collect_edits(scene, depsgraph, found.dependencies, found.edits, known)
+            step.note(found, Edited(edits))
 
 
 def notice_undo() -> None:
-    """After undo: F-curves and colliders may have changed without a report from Blender."""
+    """After undo: settings, F-curves and colliders may have changed without a report from Blender."""
+    field_properties.known.clear()
     for found in _records.values():
-        step.note(found, edits=found.edits._replace(curves=True, colliders=True, fields=True))
+        step.note(found, Edited(found.edits._replace(curves=True, colliders=True, fields=True)))
+
+
+def expect_late_frame(scene: Scene) -> bool:
+    """Whether the shown frame has to be simulated with progress and Esc, which the panels will wait for then."""
+    found = get(scene)
+    if found is None or not found.is_late or found.bake:
+        return False
+    step.note(found, Coming(True))
+    return True
+
+
+def take_late_frame(scene: Scene) -> bool:
+    """Whether the shown frame is still to be simulated; the panels do not wait for it any more."""
+    found = get(scene)
+    if found is not None:
+        step.note(found, Coming(False))
+    return found is not None and found.is_late
 
 
 def disturbed(scene: Scene) -> tuple[int | None, str]:
@@ -153,7 +173,7 @@ def adopt(scene: Scene) -> None:
         found = of(scene)
         if scene.pbd.use_disk_cache:
             disk_load.adopt(found, scene)
-        step.note(found, loaded=last_shown(scene))
+        step.note(found, Loaded(last_shown(scene)))
 
 
 def load_from_disk(scene: Scene) -> str:
@@ -220,7 +240,7 @@ def after_save() -> None:
     for scene in bpy.data.scenes:
         found = _records.get(scene.session_uid)
         if found is not None:
-            disk_cache.follow(found, scene)
+            disk_cache.bring_up_to_date(found, scene)
 
 
 def clear_cache(scene: Scene) -> None:
@@ -244,6 +264,7 @@ def put_back(scene: Scene, found: Record) -> None:
 
 def drop_all() -> None:
     """Forget everything, because another file is loaded or the extension is switched off."""
+    field_properties.known.clear()
     _records.clear()
     progress.stop_listening()
     disk_cache.forget_claims()

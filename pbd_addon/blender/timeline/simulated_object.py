@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import Body
+from ...bodies.mesh import fans
 from ...bodies.surface_points import SurfacePoints
 from ..errors import PBDError, refused
 from ..kinds import Object
@@ -13,7 +14,7 @@ from ..output import output_choice
 from ..read import bodies, mesh_io, pins, user_state
 from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Role
-from ..scene import poses, surfaces, user_keys
+from ..scene import poses, user_keys
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 
@@ -37,7 +38,7 @@ class SimulatedObject(NamedTuple):
     masks: dict[str, np.ndarray]
     undeformed: np.ndarray  # (n, 3) float64, the user's shape at the start, without modifiers, world space [m]
     follows: tuple  # of `user_state.followed`
-    posed_after: bool  # of `output_choice.is_posed_after`
+    posed_after: bool  # of `output_choice.by_modifier_and_posed_after`
     attached_to: tuple[int, str, bool] | None = None  # of `mesh_io.attached_to`
     attachment: Attachment | None = None
     pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
@@ -68,7 +69,7 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
         if deformed is None
         else poses.to_world(user_keys.user_shape(obj, pose.key_values, masks), pose.matrix),
         follows=user_state.followed(obj),
-        posed_after=output_choice.is_posed_after(obj),
+        posed_after=output_choice.by_modifier_and_posed_after(obj)[1],
         attached_to=tied,
         attachment=attachment(obj, body, snapshot),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
@@ -91,7 +92,7 @@ def attachment(obj: Object, body: Body, snapshot: SceneSnapshot) -> Attachment |
         raise PBDError(f"'{target.name}' has no faces to attach '{obj.name}' to: add faces, or choose another object")
     points = body.vertices[body.pin_ids[rows]]
     with refused(f"'{obj.name}' cannot be attached to '{target.name}': "):
-        bound = SurfacePoints(points, surface.world(), surfaces.fans(surface.faces))
+        bound = SurfacePoints(points, surface.world(), fans(surface.faces))
     return Attachment(target.session_uid, rows, bound, surface)
 
 

@@ -3,11 +3,12 @@
 import contextlib
 import time
 from collections.abc import Generator, Iterable
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import UnstableError
+from ...constraints import Grab
 from ...simulation import LONGEST_FRAME, SHORTEST_FRAME
 from ...solver import ChangedError
 from ..errors import DamagedFrame, Interruption, LateError, PBDError
@@ -17,17 +18,13 @@ from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Edits, UserState
 from ..scene.scene_objects import live_bodies
 from ..scene.simulated_range import last_live_frame
-from ..scene.surfaces import Surface
 from . import air, backends, changes
 from .changes import Change
 from .progress import Watch
-from .record import BakeProgress, DisplayedFrame, InvalidRange, Record, UndoState
+from .record import DisplayedFrame, InvalidRange, Note, Past, Record, UndoState
 from .scene_simulation import SceneSimulation
 
 INTERRUPTED = "The scene was changed while one of its frames was simulated"
-
-UIDS = ("collider_uids", "field_uids", "absorber_uids")
-"""What is known of a `UserState` until an edit may have changed it."""
 
 UNDOABLE = 16
 """Number of grabs that can be undone."""
@@ -88,15 +85,9 @@ def apply(record: Record, found: Iterable[Change], user: UserState) -> None:
 
 def remember(record: Record, user: UserState) -> None:
     """Remember the user's settings for the frame that is shown."""
-    known, scene_sim = record.known, record.scene_sim
-    there: dict[str, Any] = {}
-    if scene_sim is not None:
-        there = {"collider": scene_sim.colliders, "field": scene_sim.fields, "absorber": scene_sim.absorbers}
-        there = {f"{kind}_uids": frozenset(uids) for kind, uids in there.items()}
-    if known is not None:
-        there |= {name: getattr(known, name) for name in UIDS if getattr(known, name) is not None}
-    user = user._replace(**{name: uids for name, uids in there.items() if getattr(user, name) is None})
-    record.known = user._replace(edits=Edits(), curves=None)
+    around = record.scene_sim.around.items() if record.scene_sim is not None else ()
+    uids = {kind: frozenset(there) for kind, there in around} | (record.known.uids if record.known is not None else {})
+    record.known = user._replace(edits=Edits(), curves=None, uids=uids | user.uids)
     record.edits = Edits()
 
 
@@ -137,13 +128,16 @@ def building(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) 
     _remember_start(record, scene)
 
 
-def take_up(record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: Any) -> None:
+def take_up(
+    record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: Any, past: Past
+) -> None:
     """Take over frames that were simulated before and are on disk."""
     record.forget(made[disk.files.first])
     record.storage.cache = disk
     record.scene_sim, record.snapshots, record.notes = built, made, built.notes
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
     _remember_start(record, scene)
+    note(record, past)
 
 
 def _remember_start(record: Record, scene: Scene) -> None:
@@ -244,37 +238,15 @@ def _note_contacts(record: Record, scene: Scene, frame: int) -> None:
         record.contacts[frame] = {member.uid: touching(member.body) for member in record.scene_sim.members}
 
 
-class Noted(TypedDict, total=False):
-    """Attributes of a record that can be set without further consequences."""
-
-    bake: BakeProgress | None
-    edits: Edits
-    loaded: int
-    surfaces: dict[int, Surface]
-    is_coming: bool
-    stopped: str
-    is_visiting: bool
-    stepping: float
-    exchange: float
-    first_guess: int | None
-    first_disturbed: int | None
-    disturbed_by: str
-    moved_by_hand: set[int]
-    grab_pins: list[tuple]
-    settled: int
-    shaped: bool
-
-
-def note(record: Record, **noted: "Unpack[Noted]") -> None:
-    """Set attributes of a record."""
-    # The type is quoted: evaluated, it makes Blender 4.2 as a Python module crash at its end.
-    for name, value in noted.items():
+def note(record: Record, noted: Note) -> None:
+    """Write what has no further consequences into a record."""
+    for name, value in zip(noted._fields, noted, strict=True):
         setattr(record, name, value)
 
 
-def set_message(record: Record, message: str, is_late: bool = False) -> None:
-    """Say why nothing is simulated; "" if all is well."""
-    record.message, record.is_late, record.is_coming = message, is_late, False
+def note_pin(record: Record, frame: int, grab: Grab) -> None:
+    """Remember vertices that were pinned by grabbing in a frame."""
+    record.grab_pins = [*record.grab_pins, (frame, grab)]
 
 
 # ------------------------------------------------------------------------------------------ changed in place

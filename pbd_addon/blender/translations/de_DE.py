@@ -216,6 +216,7 @@ TEXTS = {
     "Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7": "Anteil der Aufprallgeschwindigkeit, den ein Abprall zurückgibt. Gewebe auf Holz 0, auf einem Trampolin 0.7",
     "Keep Inside": "Innen halten",
     "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside": "Gewebe innerhalb dieser geschlossenen Oberfläche halten, wie in einer Trommel oder Kiste, statt außerhalb",
+    "Make borders that start at the same place one surface, as UV seams of imported figures are. Off where they part": "Ränder, die am selben Ort beginnen, sind eine Oberfläche, wie UV-Nähte importierter Figuren. Aus, wo sie auseinandergehen",
     "Speed": "Tempo",
     "How fast simulated time runs. 1 is real time, 0.5 slow motion": "Wie schnell die simulierte Zeit läuft. 1 ist Echtzeit, 0.5 Zeitlupe",
     "Collection": "Sammlung",

@@ -216,6 +216,7 @@ TEXTS = {
     "Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7": "Parte de la velocidad de llegada que devuelve un rebote. Tela sobre madera 0, sobre un trampolín 0.7",
     "Keep Inside": "Mantener dentro",
     "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside": "Mantener la tela dentro de esta superficie cerrada, como en un tambor o una caja, en vez de fuera",
+    "Make borders that start at the same place one surface, as UV seams of imported figures are. Off where they part": "Los bordes que empiezan en el mismo sitio son una sola superficie, como las costuras UV de figuras importadas. Desactivar donde se separan",
     "Speed": "Velocidad",
     "How fast simulated time runs. 1 is real time, 0.5 slow motion": "Qué tan rápido corre el tiempo simulado. 1 es tiempo real, 0.5 cámara lenta",
     "Collection": "Colección",

@@ -216,6 +216,7 @@ TEXTS = {
     "Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7": "Part de la vitesse d’approche qu’un rebond rend. Tissu sur bois 0, sur un trampoline 0.7",
     "Keep Inside": "Garder à l’intérieur",
     "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside": "Garder le tissu à l’intérieur de cette surface fermée, comme dans un tambour ou une boîte, plutôt qu’à l’extérieur",
+    "Make borders that start at the same place one surface, as UV seams of imported figures are. Off where they part": "Les bords qui commencent au même endroit sont une seule surface, comme les coutures UV de figures importées. À désactiver là où ils se séparent",
     "Speed": "Vitesse",
     "How fast simulated time runs. 1 is real time, 0.5 slow motion": "À quelle vitesse le temps simulé s’écoule. 1 est le temps réel, 0.5 le ralenti",
     "Collection": "Collection",

@@ -216,6 +216,7 @@ TEXTS = {
     "Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7": "跳ね返りが戻す接近速度の割合。木の上の布 0、トランポリンの上 0.7",
     "Keep Inside": "内側に保つ",
     "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside": "布をこの閉じた表面の外側でなく内側に保ちます。ドラムや箱の中など",
+    "Make borders that start at the same place one surface, as UV seams of imported figures are. Off where they part": "同じ場所から始まる縁を一つの表面にします。読み込んだ人物のUVシームなど。離れる場合はオフにします",
     "Speed": "速度",
     "How fast simulated time runs. 1 is real time, 0.5 slow motion": "シミュレーション時間の進む速さ。1は実時間、0.5はスローモーション",
     "Collection": "コレクション",

@@ -216,6 +216,7 @@ TEXTS = {
     "Share of the speed of approach that a bounce gives back. Cloth on wood 0, on a trampoline 0.7": "反弹返还的接近速度的比例. 木头上的布料 0, 蹦床上 0.7",
     "Keep Inside": "保持在内部",
     "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside": "使布料保持在此封闭表面的内部而非外部, 如在滚筒或盒子中",
+    "Make borders that start at the same place one surface, as UV seams of imported figures are. Off where they part": "使起始于同一位置的边界成为一个表面, 如导入人物的 UV 缝合边。边界会分开时请关闭",
     "Speed": "速率",
     "How fast simulated time runs. 1 is real time, 0.5 slow motion": "模拟时间流逝的快慢. 1 为实时, 0.5 为慢动作",
     "Collection": "集合",

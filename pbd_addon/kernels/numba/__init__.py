@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..numpy import (
     apply_plane_friction as apply_plane_friction,
@@ -45,5 +45,11 @@ def parts() -> Iterator[None]:
     for name in (*BEFORE, *PARTS):
         module = importlib.import_module(f".{name}", __name__)
         if name in PARTS:
-            globals().update({name: kernel for name, kernel in vars(module).items() if name[0] != "_"})
+            globals().update({name: _for_python(found) for name, found in vars(module).items() if name[0] != "_"})
         yield
+
+
+def _for_python(found: Any) -> Any:
+    """What other modules call if this is a kernel."""
+    compile_ = importlib.import_module(".compile", __name__)
+    return compile_.for_python(found) if getattr(found, "nopython_signatures", ()) else found

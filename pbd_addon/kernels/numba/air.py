@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..protocol.guards import SMALLEST
 from .compile import helper, kernel
 from .vectors import axes, by_sign, four, load, load_from, root, store, transposed, vector_of
 
 ONE, TWO = np.uint64(1), np.uint64(2)
-TURN = 2.0 * pi
-THIRD = 1.0 / 3.0
+"""Unsigned, as indices are, or sums of both would be floating-point numbers."""
+
+TURN, THIRD = 2.0 * pi, 1.0 / 3.0
+
 SERIES = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(9, -1, -1))
+"""Of the sine, from the 19th power down: up to a right angle the next term is 3e-16."""
 
 
 @helper
@@ -62,20 +66,9 @@ def _add(impulses: np.ndarray, triangles: np.ndarray, t: np.uint64, impulse: Any
         store(impulses, i, load(impulses, i) + impulse)
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8)")
-def push_by_air(
-    v: np.ndarray,
-    moving: np.ndarray,
-    x: np.ndarray,
-    air: np.ndarray,
-    open_to: np.ndarray,
-    triangles: np.ndarray,
-    masses: np.ndarray,
-    normal: np.ndarray,
-    tangent: np.ndarray,
-    shares: np.ndarray,
-    h: float,
-) -> None:
+@kernel()
+def push_by_air(v, moving, x, air, sails, h):
+    open_to, triangles, masses, normal, tangent, shares = sails
     step, shaded = np.uint64(air.shape[1] > 1), len(open_to) > 1 or open_to[0] != 1.0
     # Of each particle its position, and a third of the flow that it meets.
     met, impulses = np.empty((2 * v.shape[1], 4)), np.zeros((v.shape[1], 4))
@@ -86,7 +79,7 @@ def push_by_air(
         store(met, TWO * i, vector_of(x[0, i], x[1, i], x[2, i]))
         flow = vector_of(0.0, 0.0, 0.0) if shaded else vector_of(ax[at], ay[at], az[at])
         store(met, TWO * i + ONE, THIRD * (flow - vector_of(moving[0, i], moving[1, i], moving[2, i])))
-    least, half_h = four(1e-300, 1e-300, 1e-300, 1e-300), four(0.5 * h, 0.5 * h, 0.5 * h, 0.5 * h)
+    least, half_h = four(SMALLEST, SMALLEST, SMALLEST, SMALLEST), four(0.5 * h, 0.5 * h, 0.5 * h, 0.5 * h)
     count = triangles.shape[1]
     for start in range(0, count, 4):
         # Behind the last triangle it is computed again, and nothing comes of it.
@@ -133,16 +126,8 @@ def push_by_air(
         vz[i] += pz
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[::1], i8[:,::1], f8[::1], f8[::1], f8)")
-def push_by_gas(
-    v: np.ndarray,
-    x: np.ndarray,
-    potential: np.ndarray,
-    triangles: np.ndarray,
-    lightness: np.ndarray,
-    w: np.ndarray,
-    h: float,
-) -> None:
+@kernel()
+def push_by_gas(v, x, potential, triangles, lightness, w, h):
     impulses = np.zeros(v.shape)
     for t in range(triangles.shape[1]):
         i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
@@ -173,8 +158,8 @@ def _cosine_of_turns(turns: float) -> float:
     return term * angle
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1], f8[:,::1], f8[::1])")
-def gusts(points: np.ndarray, vectors: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray) -> np.ndarray:
+@kernel()
+def gusts(points, vectors, amplitudes, phases):
     found = np.zeros(points.shape)
     px, py, pz = points[0], points[1], points[2]
     fx, fy, fz = found[0], found[1], found[2]

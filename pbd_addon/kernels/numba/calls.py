@@ -51,13 +51,15 @@ def with_table(found: np.ndarray, others: str) -> Any:
 
 
 def words(kernel: Any, given: int, arguments: Sequence[Any]) -> list[int]:
-    """The arguments of a kernel behind the first `given` ones, for its `caller`; arrays must be kept alive.
+    """The arguments of a kernel behind the first `given` ones, records `spread`, for its `caller`.
+
+    Arrays must be kept alive.
 
     Raises:
         TypeError: An array is not what the kernel was compiled for.
     """
     found: list[int] = []
-    kinds = signature(kernel).args[given:]
+    kinds = spread(signature(kernel).args[given:])
     if len(kinds) != len(arguments):
         raise TypeError(f"{kernel.__name__} takes {len(kinds)} arguments behind {given}, not {len(arguments)}")
     for kind, argument in zip(kinds, arguments):
@@ -71,6 +73,11 @@ def words(kernel: Any, given: int, arguments: Sequence[Any]) -> list[int]:
         else:
             found.append(int(argument))
     return found
+
+
+def spread(kinds: Sequence[Any]) -> list[Any]:
+    """Types of arguments, with those in a tuple instead of it."""
+    return [each for kind in kinds for each in (kind if isinstance(kind, types.BaseTuple) else (kind,))]
 
 
 def caller(kernel: Any) -> Callable[..., Any]:
@@ -90,11 +97,15 @@ def caller(kernel: Any) -> Callable[..., Any]:
             ]
             data = context.make_array(sig.args[1])(context, builder, words).data
             for kind in kinds[len(values) :]:
-                count = 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
-                places = [builder.add(at, ir.Constant(at.type, k)) for k in range(count + 1)]
-                read = [builder.load(builder.gep(data, [place], inbounds=True)) for place in places[:-1]]
-                values.append(_value(context, builder, kind, read))
-                at = places[-1]
+                found = []
+                for part in spread([kind]):
+                    count = 1 + 2 * part.ndim if isinstance(part, types.Array) else 1
+                    places = [builder.add(at, ir.Constant(at.type, k)) for k in range(count + 1)]
+                    read = [builder.load(builder.gep(data, [place], inbounds=True)) for place in places[:-1]]
+                    found.append(_value(context, builder, part, read))
+                    at = places[-1]
+                is_record = isinstance(kind, types.BaseTuple)
+                values.append(context.make_tuple(builder, kind, found) if is_record else found[0])
             function = context.call_conv.get_function_type(returned, kinds)
             pointer = builder.inttoptr(address, function.as_pointer())
             status, found = context.call_conv.call_function(builder, pointer, returned, kinds, values)

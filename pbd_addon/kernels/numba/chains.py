@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from ..protocol.guards import TINY
 from .compile import helper, kernel
 from .vectors import by_sign, four, load, root, store, transposed
-
-TINY = 1e-12
 
 WIDTHS: tuple[int, ...] = (8, 4)
 """One or two registers of four numbers. With two, the processor has something to do while it waits for a division."""
 
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 WIDTH, KEPT, PASSED_ON = np.uint64(4), np.uint64(3), np.uint64(5)
+"""Numbers in a register; vectors that a step keeps until the way back; those that it passes on to the next one."""
 
 BLOCK = 256
 """Number of steps that makes a round of loops worthwhile: shorter chains are solved together."""
@@ -233,26 +233,10 @@ def _project_lanes(
                 _set(q, i, x, y, z)
 
 
-@kernel(
-    "void(f8[:,::1], f8[:,::1], i4[::1], i8, i8[:,:], i8[::1], i8[:,::1], "
-    "f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], i8, b1)"
-)
-def project_chains(
-    p: np.ndarray,
-    x: np.ndarray,
-    vertices: np.ndarray,
-    levels: int,
-    rings: np.ndarray,
-    joints: np.ndarray,
-    groups: np.ndarray,
-    weights: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-    passes: int,
-    fresh: bool,
-) -> None:
+@kernel()
+def project_chains(p, x, along, links, multipliers, passes, fresh):
+    vertices, levels, rings, joints, groups = along
+    rest_lengths, alpha, gamma = links[1:]
     size, start = len(rest_lengths), 0
     for steps, lanes in groups:
         inner, outer = start + lanes * steps, start + lanes * (steps + 1)
@@ -324,8 +308,8 @@ def project_chains(
         start, joint = stop + 1, joint + 1
 
 
-@kernel("void(f8[:], i4[:], f8[:], i4[:])")
-def put(values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
+@kernel()
+def put(values, places, into, rows):
     for k in range(max(len(places), len(rows))):
         place, row = places[k] if len(places) else k, rows[k] if len(rows) else k
         into[np.uint64(row)] = values[np.uint64(place)]

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..protocol.frames import Call, Damping, Encode, Limits, Motion, Pins, RunSubsteps, Strain, Wind
+from ..protocol.arrays import Columns, Flags, Ids, Numbers, Vectors
+from ..protocol.frames import Call, Encode, Motion, Pins, RunSubsteps, Strain
 from .air import gusts, push_by_air
 from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
-from .compile import FEW_BITS, helper, kernel
+from .compile import FEW_BITS, helper, kernel, signature_of
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
 from .packing import pack, unpack
@@ -28,34 +29,28 @@ from .projections import (
 from .steps import extrapolate, predict, velocities
 
 
-@kernel("void(f8[:])")
-def clear(values: np.ndarray) -> None:
+@kernel()
+def clear(values: Numbers) -> None:
     values[:] = 0.0
 
 
-@kernel("void(f8, f8[:,:], f8[:,:], f8[:,:])")
-def aim(fraction: float, start: np.ndarray, end: np.ndarray, targets: np.ndarray) -> None:
+@kernel()
+def aim(fraction: float, start: Columns, end: Columns, targets: Columns) -> None:
     for axis in range(3):
         for k in range(targets.shape[1]):
             targets[axis, k] = start[axis, k] + fraction * (end[axis, k] - start[axis, k])
 
 
-@kernel("void(f8[:], f8[:], f8[:,:], f8[:,::1])")
-def slacken(strain: np.ndarray, least: np.ndarray, shares: np.ndarray, slack: np.ndarray) -> None:
+@kernel()
+def slacken(strain: Numbers, least: Numbers, shares: Columns, slack: Vectors) -> None:
     for side in range(2):
         for k in range(len(strain)):
             slack[side, k] = shares[side, k] * max(strain[k], least[k])
 
 
-@kernel("void(f8[:], f8[:], f8, b1[:], f8[:], i8[:], f8[:])")
+@kernel()
 def extend(
-    strain: np.ndarray,
-    least: np.ndarray,
-    margin: float,
-    used: np.ndarray,
-    lengths: np.ndarray,
-    body: np.ndarray,
-    reach: np.ndarray,
+    strain: Numbers, least: Numbers, margin: float, used: Flags, lengths: Numbers, body: Ids, reach: Numbers
 ) -> None:
     for r in range(len(reach)):
         k = body[r]
@@ -83,7 +78,7 @@ def _encode(call: Call) -> np.ndarray | None:
     code = CODES.get((call.kernel, call.given))
     if code is None:
         return None
-    found = words(REPEATED[code][0], call.given, call.arguments)
+    found = words(REPEATED[code][0], call.given, call.spread())
     return np.array([code, 3 + len(found), address(REPEATED[code][0]), *found], np.int64)
 
 
@@ -203,38 +198,12 @@ def _moved(
     return False
 
 
-MOTION = "UniTuple(f8[:,::1], 5)"
-SUBSTEPS = (
-    f"Tuple((i8, {MOTION}))(i8[::1], i8[::1], f8[:,::1], b1, {MOTION}, UniTuple(f8, 3), f8[::1], f8, "
-    "Tuple((f8[::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1])), Tuple((i8[::1], f8[:,:], f8[:,:])), "
-    "Tuple((f8[:,:,::1], f8[::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], "
-    "f8[::1], i8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1])), "
-    "Tuple((f8[::1], f8[:], f8[::1], i4[:])), Tuple((f8, i4[:,:], f8[:], f8, f8)))"
-)
-
-
-@kernel(with_table(KERNELS, SUBSTEPS))
-def _run(
-    kernels: np.ndarray,
-    usual: np.ndarray,
-    last: np.ndarray,
-    plan: np.ndarray,
-    ends: bool,
-    motion: Motion,
-    gravity: tuple[float, float, float],
-    fraction: np.ndarray,
-    h: float,
-    damping: Damping,
-    pins: Pins,
-    wind: Wind,
-    strain: Strain,
-    limits: Limits,
-) -> tuple[int, tuple[np.ndarray, ...]]:
+@kernel(with_table(KERNELS, signature_of(RunSubsteps.__call__)))
+def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits):
     k = kernels[0]
     x, v, past_x, past_slowed, past_v = motion
-    masses, islands, island_masses, taken, dragged = damping
-    mean, strength, period, vectors, amplitudes, phases, known, found = wind[:8]
-    open_to, triangles, triangle_masses, normal, tangent, shares = wind[8:]
+    islands, taken, dragged = damping
+    mean, strength, period, vectors, amplitudes, phases, known, found, sails = wind
     speed, indices, rest_lengths, most_strain, most_moved = limits
     for s in range(len(plan)):
         end, slowed, number, ahead, share, early, decay = plan[s]
@@ -242,24 +211,21 @@ def _run(
         if slowed > 0.0:
             v = before.copy()
             if len(taken):
-                center, velocity, spin = _island_motion(
-                    k.island_motion, usual, 0, (x, v, masses, islands, island_masses)
-                )
-                _approach(k.approach, usual, 0, (v, x, islands, center, velocity, spin, taken[row]))
+                whole = _island_motion(k.island_motion, usual, 0, (x, v, islands))
+                _approach(k.approach, usual, 0, (v, x, islands[1], whole, taken[row]))
             middle = v
             if ahead >= 0.0:
                 middle = _extrapolate(k.extrapolate, usual, 0, (v, before, past_v, ahead))
             if len(dragged):
                 _brake(v, dragged[row], middle)
-            if triangles.shape[1]:
+            if sails[1].shape[1]:
                 air = mean[row]
                 if strength[row] != 0.0:
                     if known[0] != period[row]:
                         found[:] = _gusts(k.gusts, usual, 0, (x, vectors, amplitudes, phases[period[row]]))
                         known[0] = period[row]
                     air = _with_gusts(air, strength[row], found)
-                given = v, middle, x, air, open_to, triangles, triangle_masses, normal, tangent, shares, slowed
-                _push_by_air(k.push_by_air, usual, 0, given)
+                _push_by_air(k.push_by_air, usual, 0, (v, middle, x, air, sails, slowed))
         given_motion = x, v, before, past_x, past_slowed, share, early, gravity, fraction, h
         start, p = _predict(k.predict, usual, 0, given_motion)
         _place(p, pins, end)

@@ -6,9 +6,9 @@ from math import sqrt
 
 import numpy as np
 
+from ..numpy.inflation import LEAST_COMPLIANCE
+from ..protocol.guards import SMALLEST
 from .compile import helper, kernel
-
-TINY, LEAST_COMPLIANCE = 1e-300, 1e-12
 
 
 @helper
@@ -18,8 +18,8 @@ def _pull(force: np.ndarray, a: int, b: int, by: tuple[float, float, float]) -> 
         force[axis, b] -= by[axis]
 
 
-@kernel("f8[::1](f8[:,::1], i4[:,:], i4[:], i8)")
-def enclosed_volumes(q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int) -> np.ndarray:
+@kernel()
+def enclosed_volumes(q, triangles, pieces, piece_count):
     volumes = np.zeros(piece_count)
     for t in range(triangles.shape[1]):
         a, b, c = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
@@ -31,42 +31,23 @@ def enclosed_volumes(q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, p
     return volumes / 6.0
 
 
-@kernel("Tuple((f8[::1], f8[::1]))(f8[:], i4[:,:], f8[:], b1[:], f8, f8, f8, f8)")
-def carried_shares(
-    w: np.ndarray,
-    indices: np.ndarray,
-    stiffness: np.ndarray,
-    free: np.ndarray,
-    h: float,
-    carried: float,
-    swept: float,
-    own: float,
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def carried_shares(w, indices, stiffness, free, h, carried, swept, own):
     m = len(stiffness)
     shares, owns = np.empty(m), np.zeros(m)
     for r in range(m):
         give = w[np.uint64(indices[0, r])] + w[np.uint64(indices[1, r])]
-        softness = 1.0 / max(h * h * stiffness[r] * give, TINY)
+        softness = 1.0 / max(h * h * stiffness[r] * give, SMALLEST)
         shares[r] = carried * min(1.0, sqrt(softness / swept))
         if free[r]:
             owns[r] = min(1.0 - shares[r], own * softness)
     return shares, owns
 
 
-@kernel("f8[::1](f8[:,::1], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:], i8[:], f8)")
-def carried_tensions(
-    x: np.ndarray,
-    indices: np.ndarray,
-    rest_lengths: np.ndarray,
-    compliance: np.ndarray,
-    tensions: np.ndarray,
-    kept: np.ndarray,
-    share: np.ndarray,
-    own: np.ndarray,
-    most: np.ndarray,
-    row_pieces: np.ndarray,
-    h: float,
-) -> np.ndarray:
+@kernel()
+def carried_tensions(x, rows, carried, h):
+    indices, rest_lengths, compliance, row_pieces = rows
+    tensions, kept, share, own, most = carried
     m, pushed = len(rest_lengths), len(compliance) - 1
     found = np.empty(m)
     for r in range(m):
@@ -79,30 +60,16 @@ def carried_tensions(
     return found
 
 
-@kernel(
-    "Tuple((f8[::1], f8[:,::1], f8[:,::1]))"
-    "(f8[:,::1], f8[:,:], i4[:,:], f8[:], f8[:,:], f8[:], f8[:], f8[:,::1], f8[:], i8[:], i8[:], b1[:])"
-)
-def tension_pattern(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    indices: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    multipliers: np.ndarray,
-    carried: np.ndarray,
-    pull: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    works: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@kernel()
+def tension_pattern(p, gradients, edges, multipliers, carried, pull, skin):
+    indices, rest_lengths, alpha, row_pieces = edges
+    w, pieces, works = skin
     m, n, pushed, carries = len(rest_lengths), p.shape[1], len(alpha) - 1, len(carried) > 0
     pattern, force, sums = np.zeros(m), np.zeros((3, n)), np.zeros((5, len(works)))
     normals = np.empty((3, n))
     for i in range(n):
         gx, gy, gz = gradients[0, i], gradients[1, i], gradients[2, i]
-        scale = 1.0 / max(sqrt(gx * gx + gy * gy + gz * gz), TINY)
+        scale = 1.0 / max(sqrt(gx * gx + gy * gy + gz * gz), SMALLEST)
         normals[0, i], normals[1, i], normals[2, i] = gx * scale, gy * scale, gz * scale
     for r in range(m):
         piece, by = np.uint64(row_pieces[r]), carried[r] if carries else 0.0
@@ -110,7 +77,7 @@ def tension_pattern(
             continue
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
-        length = max(sqrt(dx * dx + dy * dy + dz * dz), TINY)
+        length = max(sqrt(dx * dx + dy * dy + dz * dz), SMALLEST)
         inverse = 1.0 / length
         dx, dy, dz = dx * inverse, dy * inverse, dz * inverse
         if by != 0.0:
@@ -145,17 +112,9 @@ def tension_pattern(
     return pattern, force, sums
 
 
-@kernel("Tuple((f8[::1], f8[::1]))(f8[:], f8[:], f8[:], f8[:], f8[:], f8[:], b1[:], b1[:])")
-def balance(
-    stretch: np.ndarray,
-    cross: np.ndarray,
-    back: np.ndarray,
-    swell: np.ndarray,
-    wrong: np.ndarray,
-    error: np.ndarray,
-    works: np.ndarray,
-    fixed: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def balance(equations):
+    stretch, cross, back, swell, wrong, error, works, fixed = equations
     count = len(stretch)
     size, push = np.zeros(count), np.zeros(count)
     for piece in range(count):
@@ -172,22 +131,9 @@ def balance(
     return size, push
 
 
-@kernel(
-    "void(f8[:,::1], f8[:,:], f8[:], i8[:], i8[:], f8[::1], f8[:,::1], f8[:,::1], f8[:], f8[:], f8[:])",
-)
-def inflate(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    pattern: np.ndarray,
-    force: np.ndarray,
-    moved: np.ndarray,
-    size: np.ndarray,
-    push: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+@kernel()
+def inflate(p, gradients, skin, pattern, force, moved, size, push, row_pieces, multipliers):
+    w, pieces = skin[:2]
     carries = moved.shape[1] > 0
     for r in range(len(pattern)):
         multipliers[r] += size[np.uint64(row_pieces[r])] * pattern[r]
@@ -198,18 +144,9 @@ def inflate(
             p[axis, i] += way + moved[axis, i] if carries else way
 
 
-@kernel("Tuple((f8[::1], f8[::1]))(f8[:,::1], f8[:,:], f8[:], i8[:], f8[:], f8[:], f8[:], b1[:], b1[:])")
-def project_volume(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    push: np.ndarray,
-    pieces: np.ndarray,
-    error: np.ndarray,
-    give: np.ndarray,
-    k: np.ndarray,
-    works: np.ndarray,
-    fixed: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def project_volume(p, gradients, push, pieces, volumes):
+    error, give, k, works, fixed = volumes
     steps, changes = np.zeros(len(error)), np.zeros(len(error))
     for i in range(p.shape[1]):
         gx, gy, gz = gradients[0, i], gradients[1, i], gradients[2, i]
@@ -217,7 +154,7 @@ def project_volume(
     for piece in range(len(error)):
         slope = changes[piece] + give[piece]
         if works[piece] and slope > 0.0:
-            steps[piece] = error[piece] if fixed[piece] else -k[piece] * error[piece] / max(slope, TINY)
+            steps[piece] = error[piece] if fixed[piece] else -k[piece] * error[piece] / max(slope, SMALLEST)
         changes[piece] *= steps[piece]
     for axis in range(3):
         for i in range(p.shape[1]):
@@ -225,14 +162,14 @@ def project_volume(
     return steps, changes
 
 
-@kernel("f8[:,::1](f8[:,::1], i4[:,:], f8[:])")
-def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+@kernel()
+def edge_forces(p, indices, multipliers):
     force = np.zeros_like(p)
     for r in range(len(multipliers)):
         if multipliers[r] == 0.0:
             continue
         a, b = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = p[0, a] - p[0, b], p[1, a] - p[1, b], p[2, a] - p[2, b]
-        share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), TINY)
+        share = multipliers[r] / max(sqrt(dx * dx + dy * dy + dz * dz), SMALLEST)
         _pull(force, a, b, (dx * share, dy * share, dz * share))
     return force

@@ -6,20 +6,12 @@ from math import sqrt
 
 import numpy as np
 
+from ..protocol.guards import TINY
 from .compile import kernel
 
-TINY = 1e-12
 
-
-@kernel("void(f8[:,::1], i8[:,:], i8[:], f8[:,:], f8[:], f8[:])")
-def project_upper_bound(
-    q: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    weights: np.ndarray,
-    reach: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+@kernel()
+def project_upper_bound(q, indices, starts, weights, reach, multipliers):
     for r in range(indices.shape[1]):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
         dx, dy, dz = q[0, i] - q[0, j], q[1, i] - q[1, j], q[2, i] - q[2, j]
@@ -37,31 +29,29 @@ def project_upper_bound(
             q[2, j] += second * dz
 
 
-@kernel("void(f8[:,::1], i8[:], f8[:,::1])")
-def gather(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+@kernel()
+def gather(p, particles, q):
     for axis in range(3):
         for k in range(len(particles)):
             q[axis, k] = p[axis, np.uint64(particles[k])]
 
 
-@kernel("void(f8[:,::1], i8[:], f8[:,::1])")
-def scatter(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+@kernel()
+def scatter(p, particles, q):
     for axis in range(3):
         for k in range(len(particles)):
             p[axis, np.uint64(particles[k])] = q[axis, k]
 
 
-@kernel("void(f8[:,::1], f8[:,::1], f8[:,::1])")
-def subtract(q: np.ndarray, before: np.ndarray, moved: np.ndarray) -> None:
+@kernel()
+def subtract(q, before, moved):
     for axis in range(3):
         for k in range(moved.shape[1]):
             moved[axis, k] = q[axis, k] - before[axis, k]
 
 
-@kernel("void(f8[:,::1], i8[:], f8[:,::1], i8[:,:], f8[:,:])")
-def prolongate(
-    p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray
-) -> None:
+@kernel()
+def prolongate(p, followers, moved, parents, shares):
     for f in range(len(followers)):
         i = np.uint64(followers[f])
         for k in range(len(parents)):

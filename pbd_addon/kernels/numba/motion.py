@@ -9,10 +9,11 @@ from math import sqrt
 
 import numpy as np
 
+from ..numpy.motion import LEAST_MOMENT, LEAST_SIZE
 from .compile import helper, kernel
 
-LEAST_MOMENT, LEAST_SIZE = 1e-10, 1e-13
-ROTATIONS = 30  # Three sweeps diagonalize any 3 × 3 matrix, and more do no harm.
+ROTATIONS = 30
+"""Ten sweeps over the three pairs of axes; convergence is quadratic, and a sweep over what is diagonal does nothing."""
 
 
 @helper
@@ -69,16 +70,15 @@ def _rows(a: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray,
     return a[0, start:stop], a[1, start:stop], a[2, start:stop]
 
 
-@kernel("Tuple((f8[:,::1], f8[:,::1], f8[:,::1]))(f8[:,::1], f8[:,::1], f8[::1], i8[::1], f8[::1])", in_any_order=True)
-def island_motion(
-    x: np.ndarray, v: np.ndarray, masses: np.ndarray, islands: np.ndarray, mass: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    count, stop = len(mass), 0
+@kernel(in_any_order=True)
+def island_motion(x, v, islands):
+    masses, of, sums = islands
+    count, stop = len(sums), 0
     center, velocity = np.zeros((3, count)), np.zeros((3, count))
     inertia, momentum = np.zeros((count, 3, 3)), np.zeros((count, 3))
-    while stop < len(islands):
-        start, k = stop, islands[stop]
-        stop = _end(islands, start, count)
+    while stop < len(of):
+        start, k = stop, of[stop]
+        stop = _end(of, start, count)
         m, (x0, x1, x2), (v0, v1, v2) = masses[start:stop], _rows(x, start, stop), _rows(v, start, stop)
         px, py, pz, vx, vy, vz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(len(m)):
@@ -92,12 +92,12 @@ def island_motion(
         velocity[2, k] += vz
     for axis in range(3):
         for k in range(count):
-            center[axis, k] /= mass[k]
-            velocity[axis, k] /= mass[k]
+            center[axis, k] /= sums[k]
+            velocity[axis, k] /= sums[k]
     stop = 0
-    while stop < len(islands):
-        start, k = stop, islands[stop]
-        stop = _end(islands, start, count)
+    while stop < len(of):
+        start, k = stop, of[stop]
+        stop = _end(of, start, count)
         m, (x0, x1, x2), (v0, v1, v2) = masses[start:stop], _rows(x, start, stop), _rows(v, start, stop)
         cx, cy, cz = center[0, k], center[1, k], center[2, k]
         xx, yy, zz, xy, yz, zx = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -113,24 +113,17 @@ def island_motion(
     spin = np.empty((3, count))
     for k in range(count):
         size = LEAST_SIZE * max(abs(center[0, k]), abs(center[1, k]), abs(center[2, k]))
-        _solve_inertia(inertia[k], momentum[k], mass[k] * size * size, spin[:, k])
+        _solve_inertia(inertia[k], momentum[k], sums[k] * size * size, spin[:, k])
     return center, velocity, spin
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[::1], f8[:,:], f8[:,:], f8[:,:], f8[:])")
-def approach(
-    v: np.ndarray,
-    x: np.ndarray,
-    islands: np.ndarray,
-    center: np.ndarray,
-    velocity: np.ndarray,
-    spin: np.ndarray,
-    share: np.ndarray,
-) -> None:
+@kernel()
+def approach(v, x, of, motion, share):
+    center, velocity, spin = motion
     stop = 0
-    while stop < len(islands):
-        start, k = stop, islands[stop]
-        stop = _end(islands, start, len(share))
+    while stop < len(of):
+        start, k = stop, of[stop]
+        stop = _end(of, start, len(share))
         part = share[k]
         keep = 1.0 - part
         (x0, x1, x2), (v0, v1, v2) = _rows(x, start, stop), _rows(v, start, stop)
@@ -146,12 +139,11 @@ def approach(
             v2[i] = keep * v2[i] + tz + (sx * (x1[i] - cy) - sy * (x0[i] - cx))
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i8[::1], f8[:,:], f8[:,:], f8[:,:])")
-def add_rigid(
-    v: np.ndarray, x: np.ndarray, islands: np.ndarray, center: np.ndarray, velocity: np.ndarray, spin: np.ndarray
-) -> None:
+@kernel()
+def add_rigid(v, x, of, motion):
+    center, velocity, spin = motion
     for i in range(x.shape[1]):
-        k = islands[i]
+        k = of[i]
         rx, ry, rz = x[0, i] - center[0, k], x[1, i] - center[1, k], x[2, i] - center[2, k]
         v[0, i] += velocity[0, k] + (spin[1, k] * rz - spin[2, k] * ry)
         v[1, i] += velocity[1, k] + (spin[2, k] * rx - spin[0, k] * rz)

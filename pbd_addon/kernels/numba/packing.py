@@ -13,15 +13,15 @@ INDEX = np.int32
 PACKED = True
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1])")
-def pack(p: np.ndarray, w: np.ndarray) -> np.ndarray:
+@kernel()
+def pack(p, w):
     q = np.empty((len(w), 4))
     for i in range(len(w)):
         q[i, 0], q[i, 1], q[i, 2], q[i, 3] = p[0, i], p[1, i], p[2, i], w[i]
     return q
 
 
-@kernel("void(f8[:,::1], f8[:,::1])")
-def unpack(q: np.ndarray, p: np.ndarray) -> None:
+@kernel()
+def unpack(q, p):
     for i in range(p.shape[1]):
         p[0, i], p[1, i], p[2, i] = q[i, 0], q[i, 1], q[i, 2]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..protocol.guards import TINY
 from .compile import helper, kernel
 from .vectors import (
     axes,
@@ -38,7 +39,6 @@ SMALL = 0.1
 """Largest tangent of a quarter of an angle up to which 8 terms of the arc tangent's series are exact: the next one is
 0.1^16 / 17 = 6e-18 of the first. Up to 0.4 rad, then, no angle needs `atan2`, which takes half of the time."""
 
-TINY = 1e-12
 TURN = 2.0 * np.pi
 
 
@@ -77,21 +77,10 @@ def _of(values: np.ndarray, rows: tuple[np.uint64, ...]) -> Any:
     return four(values[a], values[b], values[c], values[d])
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:,:], f8[:,:], f8[:], f8[:], i8)")
-def project_distance(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    layouts: np.ndarray,
-    weights: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    scale: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-    passes: int,
-) -> None:
+@kernel()
+def project_distance(p, x, rows, springs, multipliers, passes):
+    indices, starts = rows[:2]
+    rest_lengths, alpha, scale, gamma = springs[1:]
     # Four rows of a color at a time: roots and divisions take most of the time, and four of them as long as one. Behind
     # the last row of a color it is computed again, and nothing comes of it.
     damped, kept, pushed = len(gamma) > 0, len(multipliers) > 0, len(alpha) - 1
@@ -99,25 +88,25 @@ def project_distance(
         for color in range(len(starts) - 1):
             last = starts[color + 1] - 1
             for r in range(starts[color], last + 1, 4):
-                rows = (
+                four_rows = (
                     np.uint64(r),
                     np.uint64(min(r + 1, last)),
                     np.uint64(min(r + 2, last)),
                     np.uint64(min(r + 3, last)),
                 )
-                a, b = _ends(p, indices, rows[0]), _ends(p, indices, rows[1])
-                c, d = _ends(p, indices, rows[2]), _ends(p, indices, rows[3])
+                a, b = _ends(p, indices, four_rows[0]), _ends(p, indices, four_rows[1])
+                c, d = _ends(p, indices, four_rows[2]), _ends(p, indices, four_rows[3])
                 dx, dy, dz, _ = transposed(a[4], b[4], c[4], d[4])
                 length = root(dx * dx + dy * dy + dz * dz) + TINY
-                error = length - _of(rest_lengths, rows)
+                error = length - _of(rest_lengths, four_rows)
                 residual = error
                 if kept:
-                    give = by_sign(error, _of(alpha[0], rows), _of(alpha[pushed], rows))
-                    residual = error + give * _of(multipliers, rows)
+                    give = by_sign(error, _of(alpha[0], four_rows), _of(alpha[pushed], four_rows))
+                    residual = error + give * _of(multipliers, four_rows)
                 if damped:
                     before = four(_before(x, a), _before(x, b), _before(x, c), _before(x, d))
-                    residual = residual + _of(gamma, rows) * (length - before / length)
-                step = residual * by_sign(error, _of(scale[0], rows), _of(scale[pushed], rows))
+                    residual = residual + _of(gamma, four_rows) * (length - before / length)
+                step = residual * by_sign(error, _of(scale[0], four_rows), _of(scale[pushed], four_rows))
                 pulls = spread(step / length)
                 _pull(p, a, pulls[0])
                 if r < last:
@@ -127,13 +116,13 @@ def project_distance(
                 if r + 2 < last:
                     _pull(p, d, pulls[3])
                 if kept:
-                    total = numbers(_of(multipliers, rows) + step)
+                    total = numbers(_of(multipliers, four_rows) + step)
                     for k in range(min(4, last + 1 - r)):
                         multipliers[r + k] = total[k]
 
 
-@kernel("f8[::1](f8[:,::1], i4[:,:], f8[:])")
-def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
+@kernel()
+def strains(p, indices, rest_lengths):
     found = np.empty(len(rest_lengths))
     for r in range(len(rest_lengths)):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
@@ -142,8 +131,8 @@ def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.
     return found
 
 
-@kernel("i8[::1](f8[:,::1], i4[:,:], f8[:], f8)")
-def strained(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit: float) -> np.ndarray:
+@kernel()
+def strained(p, indices, rest_lengths, limit):
     # Packed: most of the time is to read what lies all over the mesh.
     q, count, found = np.empty((p.shape[1], 4)), 0, np.empty(len(rest_lengths), np.int64)
     for k in range(len(q)):
@@ -167,20 +156,10 @@ def strained(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit
     return found[:count].copy()
 
 
-@kernel("void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:], f8[:], f8[:], f8[:], f8[:])")
-def project_dihedral(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    layouts: np.ndarray,
-    weights: np.ndarray,
-    rest_angles: np.ndarray,
-    alpha: np.ndarray,
-    gamma: np.ndarray,
-    k: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+@kernel()
+def project_dihedral(p, x, rows, hinges, multipliers):
+    indices, starts = rows[:2]
+    weights, rest_angles, alpha, gamma, k = hinges
     damped = len(gamma) > 0
     q, gradients, w = np.zeros((4, 3, LANES)), np.empty((4, 3, LANES)), np.zeros((4, LANES))
     sines, cosines, quarters = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
@@ -271,23 +250,10 @@ def project_dihedral(
                         p[axis, particle] = q[corner, axis, lane] + push * gradients[corner, axis, lane]
 
 
-@kernel(
-    "void(f8[:,::1], f8[:,::1], i4[:,:], i8[:], i8[:,:], f8[:,:], f8[:,:], f8[::1], f8[::1], f8[::1], f8[:,::1], b1)"
-)
-def project_isometric(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    layouts: np.ndarray,
-    stencils: np.ndarray,
-    leverage: np.ndarray,
-    alpha: np.ndarray,
-    scale: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-    fresh: bool,
-) -> None:
+@kernel()
+def project_isometric(p, x, rows, hinges, multipliers, fresh):
+    indices, stencils = rows[0], hinges[0]
+    alpha, scale, gamma = hinges[2:]
     damped, kept = len(gamma) > 0, multipliers.shape[1] > 0
     for r in range(indices.shape[1]):
         i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
@@ -315,10 +281,8 @@ def project_isometric(
         store(p, n, right + (d * weights(right)) * step)
 
 
-@kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,::1], i4[:,:], i4[:], i8)")
-def volume_gradients(
-    q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def volume_gradients(q, triangles, pieces, piece_count):
     volumes, gradients = np.zeros(piece_count), np.zeros((3, q.shape[1]))
     for t in range(triangles.shape[1]):
         i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
@@ -339,16 +303,9 @@ def volume_gradients(
     return volumes / 6.0, gradients / 6.0
 
 
-@kernel("void(f8[:,::1], i8[:], f8[:,:], f8[:], f8[:], f8[:], f8[:,:])")
-def project_attachment(
-    p: np.ndarray,
-    indices: np.ndarray,
-    targets: np.ndarray,
-    weights: np.ndarray,
-    alpha: np.ndarray,
-    k: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+@kernel()
+def project_attachment(p, pins, multipliers):
+    indices, targets, weights, alpha, k = pins
     for r in range(len(indices)):
         i = np.uint64(indices[r])
         scale = -k[r] / (weights[r] + alpha[r])
@@ -358,19 +315,10 @@ def project_attachment(
             p[axis, i] += weights[r] * step
 
 
-@kernel("void(f8[:,::1], i4[::1], i4[::1], i8[:], f8[::1], f8[::1], i4[::1], f8[:,::1], f8, f8[::1])")
-def project_tether(
-    p: np.ndarray,
-    indices: np.ndarray,
-    anchors: np.ndarray,
-    starts: np.ndarray,
-    weights: np.ndarray,
-    lengths: np.ndarray,
-    body: np.ndarray,
-    slack: np.ndarray,
-    fallen: float,
-    multipliers: np.ndarray,
-) -> None:
+@kernel()
+def project_tether(p, tethers, slack, fallen, multipliers):
+    indices, anchors = tethers[:2]
+    lengths, body = tethers[4:]
     for r in range(len(indices)):
         i = np.uint64(indices[r])
         free = load(p, i)
@@ -385,16 +333,8 @@ def project_tether(
             store(p, i, free - (excess / length) * d)
 
 
-@kernel("void(f8[:,::1], i8[:], f8[:], f8[:], f8[:], f8[:], f8[:])")
-def project_plane(
-    p: np.ndarray,
-    indices: np.ndarray,
-    weights: np.ndarray,
-    thickness: np.ndarray,
-    point: np.ndarray,
-    normal: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+@kernel()
+def project_plane(p, indices, weights, thickness, point, normal, multipliers):
     for r in range(len(indices)):
         i = np.uint64(indices[r])
         height = normal[0] * (p[0, i] - point[0]) + normal[1] * (p[1, i] - point[1]) + normal[2] * (p[2, i] - point[2])

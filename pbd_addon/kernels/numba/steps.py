@@ -7,8 +7,8 @@ import numpy as np
 from .compile import kernel
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1], f8[:,::1], f8)")
-def extrapolate(v: np.ndarray, before: np.ndarray, earlier: np.ndarray, share: float) -> np.ndarray:
+@kernel()
+def extrapolate(v, before, earlier, share):
     found = np.empty(v.shape)
     for axis in range(3):
         for i in range(v.shape[1]):
@@ -16,22 +16,8 @@ def extrapolate(v: np.ndarray, before: np.ndarray, earlier: np.ndarray, share: f
     return found
 
 
-@kernel(
-    "Tuple((f8[:,::1], f8[:,::1]))"
-    "(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8, f8, UniTuple(f8, 3), f8[::1], f8)"
-)
-def predict(
-    x: np.ndarray,
-    v: np.ndarray,
-    before: np.ndarray,
-    past_x: np.ndarray,
-    past_v: np.ndarray,
-    share: float,
-    early: float,
-    gravity: tuple[float, float, float],
-    fraction: np.ndarray,
-    h: float,
-) -> tuple[np.ndarray, np.ndarray]:
+@kernel()
+def predict(x, v, before, past_x, past_v, share, early, gravity, fraction, h):
     p = np.empty(x.shape)
     start = np.empty(x.shape) if share else x
     for axis in range(3):
@@ -48,8 +34,8 @@ def predict(
     return start, p
 
 
-@kernel("Tuple((f8[:,::1], b1))(f8[:,::1], f8[:,::1], f8, f8)")
-def velocities(p: np.ndarray, start: np.ndarray, h: float, limit: float) -> tuple[np.ndarray, bool]:
+@kernel()
+def velocities(p, start, h, limit):
     v, wild = np.empty(p.shape), 0
     for axis in range(3):
         for i in range(p.shape[1]):

@@ -20,6 +20,8 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, register_model
 
 WIDTH = 4
+"""Numbers in a vector: position and inverse mass. It is a register with AVX, two with SSE and on ARM."""
+
 ALIGNMENT = 8
 """Of arrays [bytes]: NumPy does not align to whole vectors."""
 

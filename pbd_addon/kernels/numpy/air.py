@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..protocol.guards import SMALLEST
+from .layout import dot as _dot
 
-def push_by_air(
-    v: np.ndarray,
-    moving: np.ndarray,
-    x: np.ndarray,
-    air: np.ndarray,
-    open_to: np.ndarray,
-    triangles: np.ndarray,
-    masses: np.ndarray,
-    normal: np.ndarray,
-    tangent: np.ndarray,
-    shares: np.ndarray,
-    h: float,
-) -> None:
+
+def push_by_air(v, moving, x, air, sails, h):
+    open_to, triangles, masses, normal, tangent, shares = sails
     area = _doubled_areas(x, triangles)
     if len(open_to) == 1 and open_to[0] == 1.0:
         relative = ((air - moving) / 3.0).take(triangles, axis=1).sum(axis=1)
     else:
         thirds = np.broadcast_to(air / 3.0, v.shape).take(triangles, axis=1).sum(axis=1)
         relative = open_to * thirds - moving.take(triangles, axis=1).sum(axis=1) / 3.0
-    square = np.maximum(_dot(area, area), 1e-300)
+    square = np.maximum(_dot(area, area), SMALLEST)
     across = _dot(relative, area) / square
     rate = np.sqrt(_dot(relative, relative) * square) * (0.5 * h / masses)
     along, through = _taken(rate * tangent), _taken(rate * normal)
@@ -34,15 +26,7 @@ def push_by_air(
     _add(v, np.concatenate([relative] * 3, axis=1), triangles, shares)
 
 
-def push_by_gas(
-    v: np.ndarray,
-    x: np.ndarray,
-    potential: np.ndarray,
-    triangles: np.ndarray,
-    lightness: np.ndarray,
-    w: np.ndarray,
-    h: float,
-) -> None:
+def push_by_gas(v, x, potential, triangles, lightness, w, h):
     # Linear pressure over a triangle gives its corner i the force A / 12 (p_1 + p_2 + p_3 + p_i) along the normal.
     area = _doubled_areas(x, triangles)
     pressure = potential.take(triangles)
@@ -51,7 +35,7 @@ def push_by_gas(
     _add(v, (area[:, None] * pressure).reshape(3, -1), triangles, w)
 
 
-def gusts(points: np.ndarray, vectors: np.ndarray, amplitudes: np.ndarray, phases: np.ndarray) -> np.ndarray:
+def gusts(points, vectors, amplitudes, phases):
     # einsum, and not the product of matrices, which adds up in threads.
     angles = np.einsum("ik,im->km", vectors, points)
     angles += phases[:, None]
@@ -75,8 +59,3 @@ def _add(v: np.ndarray, impulses: np.ndarray, triangles: np.ndarray, w: np.ndarr
     corners = triangles.ravel()
     for row, impulse in zip(v, impulses):
         row += w * np.bincount(corners, impulse, len(w))
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)

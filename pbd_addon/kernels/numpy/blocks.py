@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 
-
-def solve_blocks(b: np.ndarray, starts: np.ndarray, inverses: list[np.ndarray], couplings: list[np.ndarray]) -> None:
+def solve_blocks(b, starts, inverses, couplings):
     parts = [b[start:stop] for start, stop in zip(starts[:-1], starts[1:])]
     for k, coupling in enumerate(couplings):
         parts[k + 1] -= coupling @ parts[k]

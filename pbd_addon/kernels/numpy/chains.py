@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .layout import scatter as _scatter
-
-TINY = 1e-12
+from ..protocol.guards import TINY
+from .layout import dot as _dot, scatter as _scatter
 
 WIDTHS: tuple[int, ...] = ()
 
 
-def project_chains(
-    p: np.ndarray,
-    x: np.ndarray,
-    vertices: np.ndarray,
-    levels: int,
-    rings: np.ndarray,
-    joints: np.ndarray,
-    groups: np.ndarray,
-    weights: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-    passes: int,
-    fresh: bool,
-) -> None:
+def project_chains(p, x, along, links, multipliers, passes, fresh):
+    vertices, levels, rings, joints = along[:4]
+    weights, rest_lengths, alpha, gamma = links
     if fresh:
         multipliers[:] = 0.0
     q = p.take(vertices, axis=1)
@@ -71,7 +57,7 @@ def project_chains(
     _scatter(p, vertices, q)
 
 
-def put(values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
+def put(values, places, into, rows):
     into[rows if len(rows) else slice(None)] = values[places] if len(places) else values[: len(rows)]
 
 
@@ -133,8 +119,3 @@ def solve_tridiagonal(diagonal: np.ndarray, coupling: np.ndarray, right: np.ndar
     solution[..., 0::2] = even
     solution[..., 1::2] = odd
     return solution
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)

@@ -4,73 +4,45 @@ from __future__ import annotations
 
 import numpy as np
 
-TINY = 1e-300
+from ..protocol.guards import SMALLEST
+from .layout import dot as _dot
+
 LEAST_COMPLIANCE = 1e-12
 """[m/N]: rigid rows have none, and their tension is not known by their length."""
 
 
-def sum_by_piece(pieces: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+def sum_by_piece(pieces, values, count):
     # To add to one bin over and over takes 20 times as long as a sum.
     return values.sum(keepdims=True) if count == 1 else np.bincount(pieces, values, count)
 
 
-def enclosed_volumes(q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int) -> np.ndarray:
+def enclosed_volumes(q, triangles, pieces, piece_count):
     (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (q.take(corner, axis=1) for corner in triangles)
     six = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
     return sum_by_piece(pieces, six, piece_count) / 6.0
 
 
-def carried_shares(
-    w: np.ndarray,
-    indices: np.ndarray,
-    stiffness: np.ndarray,
-    free: np.ndarray,
-    h: float,
-    carried: float,
-    swept: float,
-    own: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    softness = 1.0 / np.maximum(h**2 * stiffness * w.take(indices).sum(axis=0), TINY)
+def carried_shares(w, indices, stiffness, free, h, carried, swept, own):
+    softness = 1.0 / np.maximum(h**2 * stiffness * w.take(indices).sum(axis=0), SMALLEST)
     share = carried * np.minimum(1.0, np.sqrt(softness / swept))
     return share, free * np.minimum(1.0 - share, own * softness)
 
 
-def carried_tensions(
-    x: np.ndarray,
-    indices: np.ndarray,
-    rest_lengths: np.ndarray,
-    compliance: np.ndarray,
-    tensions: np.ndarray,
-    kept: np.ndarray,
-    share: np.ndarray,
-    own: np.ndarray,
-    most: np.ndarray,
-    row_pieces: np.ndarray,
-    h: float,
-) -> np.ndarray:
+def carried_tensions(x, rows, carried, h):
+    indices, rest_lengths, compliance, row_pieces = rows
+    tensions, kept, share, own, most = carried
     change = _lengths(_ways(x, indices)) - rest_lengths
     elastic = change / np.maximum(_by_sign(change, compliance), LEAST_COMPLIANCE)
     return np.clip(-(h**2) * (kept[row_pieces] * share * tensions + own * elastic), -most, most)
 
 
-def tension_pattern(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    indices: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    multipliers: np.ndarray,
-    carried: np.ndarray,
-    pull: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    works: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def tension_pattern(p, gradients, edges, multipliers, carried, pull, skin):
+    indices, rest_lengths, alpha, row_pieces = edges
+    w, pieces, works = skin
     count, n, (start, end) = len(works), p.shape[1], indices
-    normals = gradients / np.maximum(_lengths(gradients), TINY)
+    normals = gradients / np.maximum(_lengths(gradients), SMALLEST)
     direction = _ways(p, indices)
-    length = np.maximum(_lengths(direction), TINY)
+    length = np.maximum(_lengths(direction), SMALLEST)
     direction /= length
     error = length - rest_lengths
     if len(carried):
@@ -96,16 +68,8 @@ def tension_pattern(
     return pattern, force, sums
 
 
-def balance(
-    stretch: np.ndarray,
-    cross: np.ndarray,
-    back: np.ndarray,
-    swell: np.ndarray,
-    wrong: np.ndarray,
-    error: np.ndarray,
-    works: np.ndarray,
-    fixed: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+def balance(equations):
+    stretch, cross, back, swell, wrong, error, works, fixed = equations
     swell = np.where(fixed, 1.0, swell)
     back = np.where(fixed, 0.0, back)
     error = np.where(fixed, -error, error)
@@ -118,47 +82,27 @@ def balance(
     return size, np.where(good, (back * wrong - scale * error) / safe, 0.0)
 
 
-def inflate(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    w: np.ndarray,
-    pieces: np.ndarray,
-    row_pieces: np.ndarray,
-    pattern: np.ndarray,
-    force: np.ndarray,
-    moved: np.ndarray,
-    size: np.ndarray,
-    push: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+def inflate(p, gradients, skin, pattern, force, moved, size, push, row_pieces, multipliers):
+    w, pieces = skin[:2]
     multipliers += size[row_pieces] * pattern
     p += w * (force * size[pieces] + gradients * push[pieces])
     if moved.size:
         p += moved
 
 
-def project_volume(
-    p: np.ndarray,
-    gradients: np.ndarray,
-    push: np.ndarray,
-    pieces: np.ndarray,
-    error: np.ndarray,
-    give: np.ndarray,
-    k: np.ndarray,
-    works: np.ndarray,
-    fixed: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+def project_volume(p, gradients, push, pieces, volumes):
+    error, give, k, works, fixed = volumes
     swell = sum_by_piece(pieces, push * _dot(gradients, gradients), len(error))
     slope = swell + give
-    step = np.where(fixed, error, -k * error / np.maximum(slope, TINY))
+    step = np.where(fixed, error, -k * error / np.maximum(slope, SMALLEST))
     step = np.where(works & (slope > 0.0), step, 0.0)
     p += gradients * (push * step[pieces])
     return step, swell * step
 
 
-def edge_forces(p: np.ndarray, indices: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+def edge_forces(p, indices, multipliers):
     direction = _ways(p, indices)
-    direction *= multipliers / np.maximum(_lengths(direction), TINY)
+    direction *= multipliers / np.maximum(_lengths(direction), SMALLEST)
     return _gathered(direction, indices, p.shape[1])
 
 
@@ -184,8 +128,3 @@ def _by_sign(error: np.ndarray, values: np.ndarray) -> np.ndarray:
 def _lengths(a: np.ndarray) -> np.ndarray:
     """Lengths of the columns of a (3, m) array."""
     return np.asarray(np.sqrt(_dot(a, a)))
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)

@@ -31,6 +31,11 @@ def by_color(
         scatter(p, particles, q)
 
 
+def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Dot products of the columns of two (3, m) arrays."""
+    return np.einsum("ij,ij->j", a, b)
+
+
 def scatter(p: np.ndarray, particles: np.ndarray, values: np.ndarray) -> None:
     """p[:, particles] = values, an axis at a time, which is what NumPy does fastest."""
     for axis in range(3):

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-TINY = 1e-12
+from ..protocol.guards import TINY
 
 
-def project_upper_bound(
-    q: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    weights: np.ndarray,
-    reach: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+def project_upper_bound(q, indices, starts, weights, reach, multipliers):
     for start, stop in zip(starts[:-1], starts[1:]):
         rows = slice(start, stop)
         i, j = indices[:, rows]
@@ -31,22 +24,20 @@ def project_upper_bound(
             q[axis][j] += weights[1, rows] * n[axis]
 
 
-def gather(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+def gather(p, particles, q):
     q[:] = p.take(particles, axis=1)
 
 
-def scatter(p: np.ndarray, particles: np.ndarray, q: np.ndarray) -> None:
+def scatter(p, particles, q):
     for axis in range(3):
         p[axis][particles] = q[axis]
 
 
-def subtract(q: np.ndarray, before: np.ndarray, moved: np.ndarray) -> None:
+def subtract(q, before, moved):
     size = moved.shape[1]
     np.subtract(q[:, :size], before[:, :size], out=moved)
 
 
-def prolongate(
-    p: np.ndarray, followers: np.ndarray, moved: np.ndarray, parents: np.ndarray, shares: np.ndarray
-) -> None:
+def prolongate(p, followers, moved, parents, shares):
     for axis in range(3):
         p[axis][followers] += np.einsum("ij,ij->j", moved[axis].take(parents), shares)

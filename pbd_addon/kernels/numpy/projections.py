@@ -4,49 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from .layout import by_color as _by_color, scatter as _scatter
+from ..protocol.guards import TINY
+from .layout import by_color as _by_color, dot as _dot, scatter as _scatter
 
-TINY = 1e-12
 
-
-def project_distance(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    layouts: np.ndarray,
-    weights: np.ndarray,
-    rest_lengths: np.ndarray,
-    alpha: np.ndarray,
-    scale: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-    passes: int,
-) -> None:
-    colors = (color for _ in range(passes) for color in _by_color(p, indices, starts, layouts))
-    for rows, q in colors:
+def project_distance(p, x, rows, springs, multipliers, passes):
+    weights, rest_lengths, alpha, scale, gamma = springs
+    colors = (color for _ in range(passes) for color in _by_color(p, *rows))
+    for some, q in colors:
         n = q[:, 0] - q[:, 1]
         length = np.sqrt(_dot(n, n)) + TINY
-        error = length - rest_lengths[rows]
-        give, leverage = alpha[0, rows], scale[0, rows]
+        error = length - rest_lengths[some]
+        give, leverage = alpha[0, some], scale[0, some]
         if len(alpha) > 1:
             pushed = error < 0.0
-            give, leverage = np.where(pushed, alpha[1, rows], give), np.where(pushed, scale[1, rows], leverage)
+            give, leverage = np.where(pushed, alpha[1, some], give), np.where(pushed, scale[1, some], leverage)
         if len(multipliers):
-            error += give * multipliers[rows]
+            error += give * multipliers[some]
         if len(gamma):
-            before = x.take(indices[:, rows], axis=1)
-            error += gamma[rows] * (length - _dot(n, before[:, 0] - before[:, 1]) / length)
+            before = x.take(rows.indices[:, some], axis=1)
+            error += gamma[some] * (length - _dot(n, before[:, 0] - before[:, 1]) / length)
         step = error * leverage
         if len(multipliers):
-            multipliers[rows] += step
+            multipliers[some] += step
         step /= length
         n *= step
-        q[:, 0] += weights[0, rows] * n
-        q[:, 1] -= weights[1, rows] * n
+        q[:, 0] += weights[0, some] * n
+        q[:, 1] -= weights[1, some] * n
 
 
-def strains(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
+def strains(p, indices, rest_lengths):
     d = p.take(indices[0], axis=1)
     d -= p.take(indices[1], axis=1)
     return np.abs(np.sqrt(_dot(d, d)) / rest_lengths - 1.0)
@@ -82,7 +69,7 @@ def dihedral_angles(q: np.ndarray, with_gradients: bool = True) -> tuple[np.ndar
     return angle, gradients
 
 
-def strained(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit: float) -> np.ndarray:
+def strained(p, indices, rest_lengths, limit):
     # l² < (1 - limit)² L² or l² > (1 + limit)² L²
     start, end = indices
     d = p.take(start, axis=1)
@@ -94,70 +81,45 @@ def strained(p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit
     return np.flatnonzero(np.abs(off, out=off) > usual)
 
 
-def project_dihedral(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    layouts: np.ndarray,
-    weights: np.ndarray,
-    rest_angles: np.ndarray,
-    alpha: np.ndarray,
-    gamma: np.ndarray,
-    k: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
-    for rows, q in _by_color(p, indices, starts, layouts):
-        w = weights[:, rows]
+def project_dihedral(p, x, rows, hinges, multipliers):
+    weights, rest_angles, alpha, gamma, k = hinges
+    for some, q in _by_color(p, *rows):
+        w = weights[:, some]
         angle, gradients = dihedral_angles(q)
-        error = angle - rest_angles[rows]
+        error = angle - rest_angles[some]
         error -= 2.0 * np.pi * np.round(error / (2.0 * np.pi))
-        residual = error + alpha[rows] * multipliers[rows]
+        residual = error + alpha[some] * multipliers[some]
         stiffness = np.einsum("ijk,ijk,jk->k", gradients, gradients, w)
         if len(gamma):
-            moved = np.einsum("ijk,ijk->k", gradients, q - x.take(indices[:, rows], axis=1))
-            residual += gamma[rows] * moved
-            stiffness *= 1.0 + gamma[rows]
-        step = k[rows] * residual / -np.maximum(stiffness + alpha[rows], TINY)
-        multipliers[rows] += step
+            moved = np.einsum("ijk,ijk->k", gradients, q - x.take(rows.indices[:, some], axis=1))
+            residual += gamma[some] * moved
+            stiffness *= 1.0 + gamma[some]
+        step = k[some] * residual / -np.maximum(stiffness + alpha[some], TINY)
+        multipliers[some] += step
         gradients *= w * step
         q += gradients
 
 
-def project_isometric(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    layouts: np.ndarray,
-    stencils: np.ndarray,
-    leverage: np.ndarray,
-    alpha: np.ndarray,
-    scale: np.ndarray,
-    gamma: np.ndarray,
-    multipliers: np.ndarray,
-    fresh: bool,
-) -> None:
-    for rows, q in _by_color(p, indices, starts, layouts):
-        stencil = stencils[:, rows]
+def project_isometric(p, x, rows, hinges, multipliers, fresh):
+    stencils, leverage, alpha, scale, gamma = hinges
+    for some, q in _by_color(p, *rows):
+        stencil = stencils[:, some]
         residual = np.einsum("ijk,jk->ik", q, stencil)
         if len(gamma):
             # Only the change along itself: a fold that rotates with the whole sheet must not be damped.
-            change = residual - np.einsum("ijk,jk->ik", x.take(indices[:, rows], axis=1), stencil)
-            residual *= 1.0 + gamma[rows] * _dot(residual, change) / np.maximum(_dot(residual, residual), TINY**2)
+            change = residual - np.einsum("ijk,jk->ik", x.take(rows.indices[:, some], axis=1), stencil)
+            residual *= 1.0 + gamma[some] * _dot(residual, change) / np.maximum(_dot(residual, residual), TINY**2)
         if not fresh:
-            residual += alpha[rows] * multipliers[:, rows]
-        residual *= scale[rows]
+            residual += alpha[some] * multipliers[:, some]
+        residual *= scale[some]
         if fresh and multipliers.size:
-            multipliers[:, rows] = residual
+            multipliers[:, some] = residual
         elif not fresh:
-            multipliers[:, rows] += residual
-        q += residual[:, None] * leverage[:, rows]
+            multipliers[:, some] += residual
+        q += residual[:, None] * leverage[:, some]
 
 
-def volume_gradients(
-    q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
-) -> tuple[np.ndarray, np.ndarray]:
+def volume_gradients(q, triangles, pieces, piece_count):
     a, b, c = q.take(triangles, axis=1).swapaxes(0, 1)
     of_a, of_b, of_c = _cross(b, c), _cross(c, a), _cross(a, b)
     volumes = np.bincount(pieces, _dot(of_a, a), piece_count) / 6.0
@@ -167,33 +129,16 @@ def volume_gradients(
     return volumes, gradients / 6.0
 
 
-def project_attachment(
-    p: np.ndarray,
-    indices: np.ndarray,
-    targets: np.ndarray,
-    weights: np.ndarray,
-    alpha: np.ndarray,
-    k: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+def project_attachment(p, pins, multipliers):
+    indices, targets, weights, alpha, k = pins
     q = p.take(indices, axis=1)
     step = (q - targets + alpha * multipliers) * (k / -(weights + alpha))
     multipliers += step
     _scatter(p, indices, q + weights * step)
 
 
-def project_tether(
-    p: np.ndarray,
-    indices: np.ndarray,
-    anchors: np.ndarray,
-    starts: np.ndarray,
-    weights: np.ndarray,
-    lengths: np.ndarray,
-    body: np.ndarray,
-    slack: np.ndarray,
-    fallen: float,
-    multipliers: np.ndarray,
-) -> None:
+def project_tether(p, tethers, slack, fallen, multipliers):
+    indices, anchors, starts, weights, lengths, body = tethers
     for start, stop in zip(starts[:-1], starts[1:]):
         d = p.take(indices[start:stop], axis=1)
         d -= p.take(anchors[start:stop], axis=1)
@@ -213,15 +158,7 @@ def project_tether(
         _scatter(p, free, p.take(free, axis=1) - d.take(far - start, axis=1) * (excess / length))
 
 
-def project_plane(
-    p: np.ndarray,
-    indices: np.ndarray,
-    weights: np.ndarray,
-    thickness: np.ndarray,
-    point: np.ndarray,
-    normal: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+def project_plane(p, indices, weights, thickness, point, normal, multipliers):
     q = p.take(indices, axis=1)
     depth = thickness - np.einsum("i,ij->j", normal, q - point[:, None])
     push = np.maximum(depth, -multipliers * weights)
@@ -229,16 +166,7 @@ def project_plane(
     _scatter(p, indices, q + normal[:, None] * push)
 
 
-def apply_plane_friction(
-    p: np.ndarray,
-    x: np.ndarray,
-    indices: np.ndarray,
-    weights: np.ndarray,
-    friction: np.ndarray,
-    normal: np.ndarray,
-    motion: np.ndarray,
-    multipliers: np.ndarray,
-) -> None:
+def apply_plane_friction(p, x, indices, weights, friction, normal, motion, multipliers):
     hit = np.flatnonzero(multipliers > 0.0)
     particles = indices[hit]
     q = p.take(particles, axis=1)
@@ -247,11 +175,6 @@ def apply_plane_friction(
     length = np.sqrt(_dot(slip, slip)) + TINY
     grip = friction[hit] * multipliers[hit] * weights[hit]
     _scatter(p, particles, q - slip * np.minimum(1.0, grip / length))
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Dot products of the columns of two (3, m) arrays."""
-    return np.einsum("ij,ij->j", a, b)
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

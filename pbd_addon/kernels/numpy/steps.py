@@ -5,25 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 
-def extrapolate(v: np.ndarray, before: np.ndarray, earlier: np.ndarray, share: float) -> np.ndarray:
+def extrapolate(v, before, earlier, share):
     found = before - earlier
     found *= share
     found += v
     return found
 
 
-def predict(
-    x: np.ndarray,
-    v: np.ndarray,
-    before: np.ndarray,
-    past_x: np.ndarray,
-    past_v: np.ndarray,
-    share: float,
-    early: float,
-    gravity: tuple[float, float, float],
-    fraction: np.ndarray,
-    h: float,
-) -> tuple[np.ndarray, np.ndarray]:
+def predict(x, v, before, past_x, past_v, share, early, gravity, fraction, h):
     start = extrapolate(x, x, past_x, share) if share else x
     if early:
         start -= early * (v - before)
@@ -36,7 +25,7 @@ def predict(
     return start, p
 
 
-def velocities(p: np.ndarray, start: np.ndarray, h: float, limit: float) -> tuple[np.ndarray, bool]:
+def velocities(p, start, h, limit):
     v = p - start
     v /= h
     return v, bool(np.abs(v).max() < limit)

@@ -1,4 +1,4 @@
-"""The functions of every backend: signatures and docstrings; files are named as in the backends."""
+"""The functions of every backend: the one place for their signatures; files are named as in the backends."""
 
 from __future__ import annotations
 

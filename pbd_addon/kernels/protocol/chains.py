@@ -2,9 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-import numpy as np
+from .arrays import DenseIdColumns, DenseIds, DenseIndices, DenseNumbers, IdColumns, Indices, Numbers, Vectors
+
+
+class Along(NamedTuple):
+    """Where chains of edges run, one after the other.
+
+    Attributes:
+        vertices: Particles along them, (q + 1,) in `INDEX`.
+        levels: Halvings of the longest chain by cyclic reduction; not used by Numba.
+        rings: First and last step of closed chains, (2, r) int; their matrix also has entries in its corners.
+        joints: Which of the q steps are not edges but lead to the next chain, (j,) int.
+        groups: Of each group of chains side by side, the steps of the longest one, and the number k of chains, one of
+            `WIDTHS`, (g, 2) int; these come first in all arrays. Step e of the chain in lane c is at k e + c from where
+            its group begins, and leads to the next vertex of the lane, at k (e + 1) + c. Shorter chains repeat their
+            last vertex, with steps of `NO_STIFFNESS`. Only for gamma (0,); neither rings nor joints are in groups.
+    """
+
+    vertices: DenseIndices
+    levels: int
+    rings: IdColumns
+    joints: DenseIds
+    groups: DenseIdColumns
+
+
+class Links(NamedTuple):
+    """The springs along these chains, arbitrary at joints.
+
+    Attributes:
+        weights: Inverse masses of the vertices, (q + 1,); (0,) if `PACKED`.
+        rest_lengths: Of every step, (q,) [m].
+        alpha: In tension and in compression, (2, q), or (1, q) for both.
+        gamma: (q,) or (0,).
+    """
+
+    weights: DenseNumbers
+    rest_lengths: DenseNumbers
+    alpha: Vectors
+    gamma: DenseNumbers
 
 
 class Chains(Protocol):
@@ -17,21 +54,7 @@ class Chains(Protocol):
     WIDTHS: tuple[int, ...]
 
     def project_chains(
-        self,
-        p: np.ndarray,
-        x: np.ndarray,
-        vertices: np.ndarray,
-        levels: int,
-        rings: np.ndarray,
-        joints: np.ndarray,
-        groups: np.ndarray,
-        weights: np.ndarray,
-        rest_lengths: np.ndarray,
-        alpha: np.ndarray,
-        gamma: np.ndarray,
-        multipliers: np.ndarray,
-        passes: int,
-        fresh: bool,
+        self, p: Vectors, x: Vectors, along: Along, links: Links, multipliers: DenseNumbers, passes: int, fresh: bool
     ) -> None:
         """The distance constraints of whole chains of edges: (J W J^T + alpha) d_lambda = -C - alpha lambda.
 
@@ -40,23 +63,12 @@ class Chains(Protocol):
         Args:
             p: Packed positions, as in `projections`.
             x: As in `projections`.
-            vertices: Particles along the concatenated chains, (q + 1,) in `INDEX`.
-            levels: Halvings of the longest chain by cyclic reduction; not used by Numba.
-            rings: First and last step of closed chains, (2, r) int; their matrix also has entries in its corners.
-            joints: Which of the q steps are not edges but lead to the next chain, (j,) int.
-            groups: Of each group of chains side by side, the steps of the longest one, and the number k of chains, one
-                of `WIDTHS`, (g, 2) int; these come first in all arrays. Step e of the chain in lane c is at k e + c
-                from where its group begins, and leads to the next vertex of the lane, at k (e + 1) + c. Shorter chains
-                repeat their last vertex, with steps of `NO_STIFFNESS`. Only for gamma (0,); neither rings nor joints
-                are in groups.
-            weights: Inverse masses along the chains, (q + 1,); (0,) if `PACKED`.
-            rest_lengths: Of every step, arbitrary at joints, (q,) [m]; likewise all arrays that follow.
-            alpha: In tension and in compression, (2, q), or (1, q) for both.
-            gamma: (q,) or (0,).
-            multipliers: (q,).
+            along: The chains.
+            links: Their springs.
+            multipliers: Of every step, (q,).
             passes: Number of passes, each at the positions that the last one reached.
             fresh: Whether multipliers count as 0, whatever they hold.
         """
 
-    def put(self, values: np.ndarray, places: np.ndarray, into: np.ndarray, rows: np.ndarray) -> None:
+    def put(self, values: Numbers, places: Indices, into: Numbers, rows: Indices) -> None:
         """into[rows] = values[places], (m,) in `INDEX`, no row twice; (0,) of either is for 0 to m - 1."""

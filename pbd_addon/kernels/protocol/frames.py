@@ -6,6 +6,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .air import Sails
+from .arrays import Columns, Cubes, DenseIds, DenseNumbers, IndexColumns, Indices, Numbers, Vectors
+from .motion import Islands
+
 
 class Call(NamedTuple):
     """A call of a kernel that each substep repeats with the same arrays.
@@ -14,40 +18,42 @@ class Call(NamedTuple):
         kernel: Its name.
         given: How many of its first arguments the substep gives: the positions p, packed between `pack` and `unpack`,
             and x; or, of a kernel of this file, what it says.
-        arguments: The others.
+        arguments: The others, of which records count as one.
     """
 
     kernel: str
     given: int
     arguments: tuple[object, ...]
 
+    def spread(self) -> list[object]:
+        """The arguments, with what is in a record instead of it."""
+        return [each for one in self.arguments for each in (one if isinstance(one, tuple) else (one,))]
+
 
 class Damping(NamedTuple):
     """What slows velocities down; rows s are those substeps in which anything does.
 
     Attributes:
-        masses, islands, island_masses: As for `island_motion`.
+        islands: As for `island_motion`.
         taken: Share of each island, as for `approach`, (s, islands); (0, islands) where nothing is damped.
         dragged: Share that drag takes of each particle, (s, n); (0, n) where there is none.
     """
 
-    masses: np.ndarray
-    islands: np.ndarray
-    island_masses: np.ndarray
-    taken: np.ndarray
-    dragged: np.ndarray
+    islands: Islands
+    taken: Vectors
+    dragged: Vectors
 
 
 class Pins(NamedTuple):
     """Firm pins: particles (f,) int, places at the beginning of the frame and ways in it, (3, f) [m] each."""
 
-    particles: np.ndarray
-    start: np.ndarray
-    way: np.ndarray
+    particles: DenseIds
+    start: Columns
+    way: Columns
 
 
 class Wind(NamedTuple):
-    """Air that pushes in those substeps; the last six are as for `push_by_air`, triangles (3, 0) for none.
+    """Air that pushes in those substeps.
 
     Attributes:
         mean: Velocity everywhere, (s, 3, 1) [m/s].
@@ -57,26 +63,22 @@ class Wind(NamedTuple):
         phases: Of each period, (periods, k) [rad].
         known: The period that `gusts` are of, (1,) int, in and out.
         gusts: For a strength of 1, (3, n), in and out; (3, 0) where none are asked for.
+        sails: As for `push_by_air`, triangles (3, 0) for none.
     """
 
-    mean: np.ndarray
-    strength: np.ndarray
-    period: np.ndarray
-    vectors: np.ndarray
-    amplitudes: np.ndarray
-    phases: np.ndarray
-    known: np.ndarray
-    gusts: np.ndarray
-    open_to: np.ndarray
-    triangles: np.ndarray
-    masses: np.ndarray
-    normal: np.ndarray
-    tangent: np.ndarray
-    shares: np.ndarray
+    mean: Cubes
+    strength: DenseNumbers
+    period: DenseIds
+    vectors: Vectors
+    amplitudes: Vectors
+    phases: Vectors
+    known: DenseIds
+    gusts: Vectors
+    sails: Sails
 
 
 class Strain(NamedTuple):
-    """The elastic strain that tethers and levels remember, see `TetherConstraints.follow`.
+    """The elastic strain that tethers and levels remember, see `TetherConstraints.remembered_strain`.
 
     Attributes:
         memory: Of each body, (bodies,), in and out.
@@ -85,10 +87,10 @@ class Strain(NamedTuple):
         body: Of each row, (m,) int32; (0,) for a single body.
     """
 
-    memory: np.ndarray
-    of_one: np.ndarray
-    multipliers: np.ndarray
-    body: np.ndarray
+    memory: DenseNumbers
+    of_one: Numbers
+    multipliers: DenseNumbers
+    body: Indices
 
 
 class Limits(NamedTuple):
@@ -101,8 +103,8 @@ class Limits(NamedTuple):
     """
 
     speed: float
-    indices: np.ndarray
-    rest_lengths: np.ndarray
+    indices: IndexColumns
+    rest_lengths: Numbers
     strain: float
     share: float
 
@@ -110,11 +112,11 @@ class Limits(NamedTuple):
 class Motion(NamedTuple):
     """Positions and velocities, (3, n) each, of now and of the past, see `time_stepping.Past`."""
 
-    x: np.ndarray
-    v: np.ndarray
-    past_x: np.ndarray
-    past_slowed: np.ndarray
-    past_v: np.ndarray
+    x: Vectors
+    v: Vectors
+    past_x: Vectors
+    past_slowed: Vectors
+    past_v: Vectors
 
 
 class Substep(NamedTuple):
@@ -149,13 +151,13 @@ class RunSubsteps(Protocol):
 
     def __call__(
         self,
-        usual: np.ndarray,
-        last: np.ndarray,
-        plan: np.ndarray,
+        usual: DenseIds,
+        last: DenseIds,
+        plan: Vectors,
         ends: bool,
         motion: Motion,
         gravity: tuple[float, float, float],
-        fraction: np.ndarray,
+        fraction: DenseNumbers,
         h: float,
         damping: Damping,
         pins: Pins,

@@ -6,6 +6,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from .arrays import DenseNumbers, Vectors
+
 
 class Packing(Protocol):
     """Packed particles.
@@ -22,12 +24,12 @@ class Packing(Protocol):
     INDEX: type[np.signedinteger]
     PACKED: bool
 
-    def pack(self, p: np.ndarray, w: np.ndarray) -> np.ndarray:
+    def pack(self, p: Vectors, w: DenseNumbers) -> Vectors:
         """Positions (3, n) [m] as packed kernels take them, for inverse masses w (n,) [1/kg].
 
         NumPy takes p itself, Numba (n, 4): position and inverse mass of each particle, which it reads and writes as one
         vector.
         """
 
-    def unpack(self, q: np.ndarray, p: np.ndarray) -> None:
+    def unpack(self, q: Vectors, p: Vectors) -> None:
         """Write packed positions back to p, (3, n)."""

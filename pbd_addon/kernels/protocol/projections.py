@@ -3,7 +3,6 @@
 p: Predicted positions, (3, n) float64 [m]; changed in place. Packed, see `packing`, of distances, isometric hinges,
     tethers and chains.
 x: Positions at the beginning of the substep, (3, n) float64 [m]; read for damping and friction.
-layouts: Orders of the particles of wide colors, see `numpy.layout`; not used by Numba.
 weights: Inverse masses of every row's particles, (k, m) float64 [1/kg]. Packed particles have their own, so that Numba
     does not read those of distances and tethers, nor the leverage of hinges.
 alpha: Compliance over squared substep, in the constraint's own units over kg, (m,) float64.
@@ -20,86 +19,121 @@ none, (0,) or (3, 0): they count as 0 and are not written.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-import numpy as np
+from .arrays import (
+    Columns,
+    DenseIds,
+    DenseIndices,
+    DenseNumbers,
+    IdColumns,
+    Ids,
+    IndexColumns,
+    Indices,
+    Numbers,
+    Vectors,
+)
+
+
+class Colored(NamedTuple):
+    """Rows sorted by color.
+
+    Attributes:
+        indices: Particles of every row, (k, m).
+        starts: Where each color begins, (colors + 1,) int.
+        layouts: Orders of the particles of wide colors, see `numpy.layout`; not used by Numba.
+    """
+
+    indices: IndexColumns
+    starts: Ids
+    layouts: IdColumns
+
+
+class Springs(NamedTuple):
+    """Weights (2, m), rest lengths (m,) [m], alpha and scale in tension and in compression, (2, m), or (1, m) for both,
+    and gamma.
+    """
+
+    weights: Columns
+    rest_lengths: Numbers
+    alpha: Columns
+    scale: Columns
+    gamma: Numbers
+
+
+class Hinges(NamedTuple):
+    """Weights (4, m), rest angles (m,) [rad], alpha, gamma and k."""
+
+    weights: Columns
+    rest_angles: Numbers
+    alpha: Numbers
+    gamma: Numbers
+    k: Numbers
+
+
+class FlatHinges(NamedTuple):
+    """Stencils K and leverage W K, (4, m) each, alpha, which may be (0,) in a fresh pass, scale and gamma."""
+
+    stencils: Columns
+    leverage: Columns
+    alpha: DenseNumbers
+    scale: DenseNumbers
+    gamma: DenseNumbers
+
+
+class Attached(NamedTuple):
+    """Particles (m,) int, their targets (3, m) [m], weights, alpha and k."""
+
+    indices: Ids
+    targets: Columns
+    weights: Numbers
+    alpha: Numbers
+    k: Numbers
+
+
+class Tethered(NamedTuple):
+    """Tethers: indices, anchors and body (m,) int; starts of colors; weights of the free particles; lengths [m]."""
+
+    indices: DenseIndices
+    anchors: DenseIndices
+    starts: Ids
+    weights: DenseNumbers
+    lengths: DenseNumbers
+    body: DenseIndices
 
 
 class Projections(Protocol):
     """Springs, hinges, volumes, pins, tethers and planes."""
 
     def project_distance(
-        self,
-        p: np.ndarray,
-        x: np.ndarray,
-        indices: np.ndarray,
-        starts: np.ndarray,
-        layouts: np.ndarray,
-        weights: np.ndarray,
-        rest_lengths: np.ndarray,
-        alpha: np.ndarray,
-        scale: np.ndarray,
-        gamma: np.ndarray,
-        multipliers: np.ndarray,
-        passes: int,
+        self, p: Vectors, x: Vectors, rows: Colored, springs: Springs, multipliers: Numbers, passes: int
     ) -> None:
         """C = |p1 - p2| - rest length, with separate stiffness in tension and compression.
 
-        indices (2, m); rest_lengths (m,); alpha and scale (2, m): in tension and in compression, or (1, m) for both;
         passes: over all rows, with accumulated multipliers.
         """
 
-    def strains(self, p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray) -> np.ndarray:
+    def strains(self, p: Vectors, indices: IndexColumns, rest_lengths: Numbers) -> DenseNumbers:
         """|length / rest length - 1| of distances, (m,); indices (2, m); rest_lengths (m,)."""
 
-    def strained(self, p: np.ndarray, indices: np.ndarray, rest_lengths: np.ndarray, limit: float) -> np.ndarray:
+    def strained(self, p: Vectors, indices: IndexColumns, rest_lengths: Numbers, limit: float) -> DenseIds:
         """Which of `strains` are above a limit, which is less than 1, (k,) int."""
 
-    def project_dihedral(
-        self,
-        p: np.ndarray,
-        x: np.ndarray,
-        indices: np.ndarray,
-        starts: np.ndarray,
-        layouts: np.ndarray,
-        weights: np.ndarray,
-        rest_angles: np.ndarray,
-        alpha: np.ndarray,
-        gamma: np.ndarray,
-        k: np.ndarray,
-        multipliers: np.ndarray,
-    ) -> None:
-        """C = dihedral angle - rest angle.
-
-        indices (4, m): edge start, edge end, left tip, right tip; rest_angles (m,) [rad].
-        """
+    def project_dihedral(self, p: Vectors, x: Vectors, rows: Colored, hinges: Hinges, multipliers: Numbers) -> None:
+        """C = dihedral angle - rest angle of rows (4, m): edge start, edge end, left tip, right tip."""
 
     def project_isometric(
-        self,
-        p: np.ndarray,
-        x: np.ndarray,
-        indices: np.ndarray,
-        starts: np.ndarray,
-        layouts: np.ndarray,
-        stencils: np.ndarray,
-        leverage: np.ndarray,
-        alpha: np.ndarray,
-        scale: np.ndarray,
-        gamma: np.ndarray,
-        multipliers: np.ndarray,
-        fresh: bool,
+        self, p: Vectors, x: Vectors, rows: Colored, hinges: FlatHinges, multipliers: Vectors, fresh: bool
     ) -> None:
-        """C = sum K_i p_i, a vector that is 0 where a hinge is flat (Bergou et al. 2006).
+        """C = sum K_i p_i, a vector that is 0 where a hinge (4, m) is flat (Bergou et al. 2006).
 
-        indices (4, m); stencils K and leverage W K (4, m); multipliers (3, m), which count as 0
-        if `fresh`, whatever they hold: the first pass of a substep writes without reading, and
-        alpha may be (0,). The gradient is the constant
-        K, so this kernel needs no square root, arc cosine or division.
+        multipliers (3, m) count as 0 if `fresh`, whatever they hold: the first pass of a substep writes without
+        reading. The gradient is the constant K, so this kernel needs no square root, arc cosine or division.
         """
 
     def volume_gradients(
-        self, q: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, piece_count: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, q: Vectors, triangles: IndexColumns, pieces: Indices, piece_count: int
+    ) -> tuple[DenseNumbers, Vectors]:
         """Enclosed volume of each closed piece and its gradient at every particle.
 
         Args:
@@ -112,59 +146,40 @@ class Projections(Protocol):
             V = 1/6 sum (p1 x p2) . p3, (pieces,) [m³]; gradients (3, n) [m²].
         """
 
-    def project_attachment(
-        self,
-        p: np.ndarray,
-        indices: np.ndarray,
-        targets: np.ndarray,
-        weights: np.ndarray,
-        alpha: np.ndarray,
-        k: np.ndarray,
-        multipliers: np.ndarray,
-    ) -> None:
-        """C = p - target, a vector. indices (m,); targets (3, m) [m]; weights (m,); multipliers (3, m)."""
+    def project_attachment(self, p: Vectors, pins: Attached, multipliers: Columns) -> None:
+        """C = p - target, a vector. multipliers (3, m)."""
 
     def project_tether(
-        self,
-        p: np.ndarray,
-        indices: np.ndarray,
-        anchors: np.ndarray,
-        starts: np.ndarray,
-        weights: np.ndarray,
-        lengths: np.ndarray,
-        body: np.ndarray,
-        slack: np.ndarray,
-        fallen: float,
-        multipliers: np.ndarray,
+        self, p: Vectors, tethers: Tethered, slack: Vectors, fallen: float, multipliers: DenseNumbers
     ) -> None:
         """C = reach - |p - anchor| >= 0; only the free particle moves (Kim et al. 2012).
 
-        indices, anchors, body (m,) int; weights (m,) of the free particles. The reach of a row of the body k is its
-        length (m,) [m] L + max(slack[0, k] L, slack[1, k] L + fallen); slack (2, bodies), fallen [m].
+        The reach of a row of the body k is its length L + max(slack[0, k] L, slack[1, k] L + fallen); slack
+        (2, bodies), fallen [m].
         """
 
     def project_plane(
         self,
-        p: np.ndarray,
-        indices: np.ndarray,
-        weights: np.ndarray,
-        thickness: np.ndarray,
-        point: np.ndarray,
-        normal: np.ndarray,
-        multipliers: np.ndarray,
+        p: Vectors,
+        indices: Ids,
+        weights: Numbers,
+        thickness: Numbers,
+        point: Numbers,
+        normal: Numbers,
+        multipliers: Numbers,
     ) -> None:
         """C = (p - point) . normal - thickness >= 0. indices, weights, thickness (m,); point, normal (3,)."""
 
     def apply_plane_friction(
         self,
-        p: np.ndarray,
-        x: np.ndarray,
-        indices: np.ndarray,
-        weights: np.ndarray,
-        friction: np.ndarray,
-        normal: np.ndarray,
-        motion: np.ndarray,
-        multipliers: np.ndarray,
+        p: Vectors,
+        x: Vectors,
+        indices: Ids,
+        weights: Numbers,
+        friction: Numbers,
+        normal: Numbers,
+        motion: Numbers,
+        multipliers: Numbers,
     ) -> None:
         """Undo slip along a plane by Coulomb's law, at most friction x push (Macklin et al. 2014, eq. 24).
 

@@ -7,28 +7,28 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
+from .arrays import DenseNumbers, Vectors
 
 
 class Steps(Protocol):
     """From velocities to positions and back."""
 
-    def extrapolate(self, v: np.ndarray, before: np.ndarray, earlier: np.ndarray, share: float) -> np.ndarray:
+    def extrapolate(self, v: Vectors, before: Vectors, earlier: Vectors, share: float) -> Vectors:
         """Velocities or positions v + share (before - earlier), (3, n)."""
 
     def predict(
         self,
-        x: np.ndarray,
-        v: np.ndarray,
-        before: np.ndarray,
-        past_x: np.ndarray,
-        past_v: np.ndarray,
+        x: Vectors,
+        v: Vectors,
+        before: Vectors,
+        past_x: Vectors,
+        past_v: Vectors,
         share: float,
         early: float,
         gravity: tuple[float, float, float],
-        fraction: np.ndarray,
+        fraction: DenseNumbers,
         h: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Vectors, Vectors]:
         """Where a substep starts from, and where it ends without constraints.
 
         before: velocities of which slower ones are in v; past_x, past_v: positions, and velocities that were slowed,
@@ -39,5 +39,5 @@ class Steps(Protocol):
             X = x + b (x - x') - early (v - before), and p = X + h (v + b (before - v') + h fraction gravity).
         """
 
-    def velocities(self, p: np.ndarray, start: np.ndarray, h: float, limit: float) -> tuple[np.ndarray, bool]:
+    def velocities(self, p: Vectors, start: Vectors, h: float, limit: float) -> tuple[Vectors, bool]:
         """(p - start) / h, (3, n), and whether every component is below a limit [m/s]; false for NaN too."""

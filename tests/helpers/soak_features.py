@@ -94,7 +94,8 @@ def sew(rng):
         edge.select = True
         for vertex in edge.vertices:
             obj.data.vertices[vertex].select = True
-    bpy.context.tool_settings.mesh_select_mode = (False, True, False)
+    # Not `bpy.context.tool_settings`: it makes the scene the owner of `bpy.context` in 4.2, also after it is freed.
+    bpy.context.scene.tool_settings.mesh_select_mode = (False, True, False)
     bpy.ops.object.mode_set(mode="EDIT")
     try:
         call(bpy.ops.object.pbd_add_seam, mirror=rng.random() < 0.3, slide=rng.random() < 0.7)
@@ -120,7 +121,7 @@ def crease(rng):
         part.foreach_set("select", np.zeros(len(part), bool))
     for edge in rng.sample(list(obj.data.edges), min(len(obj.data.edges), 4)):
         edge.select = True
-    bpy.context.tool_settings.mesh_select_mode = (False, True, False)
+    bpy.context.scene.tool_settings.mesh_select_mode = (False, True, False)
     bpy.ops.object.mode_set(mode="EDIT")
     try:
         if rng.random() < 0.2:

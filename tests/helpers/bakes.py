@@ -1,8 +1,9 @@
 """Cloth that the tests bake, and how."""
 
 import bpy
-import scenes
-from scenes import add_key, go
+
+from helpers import scenes
+from helpers.scenes import add_key, go
 
 FIRST, LAST = 1, 14
 

@@ -2,9 +2,10 @@
 
 import bpy
 import numpy as np
-import scenes
 from mathutils import Matrix
-from scenes import shown
+
+from helpers import scenes
+from helpers.scenes import shown
 
 EXACT = 1e-5  # [m]
 LAST = 20

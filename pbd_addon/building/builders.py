@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bodies.body import ROPE_WIDTH, Body
+from ..bodies.body import ROPE_WIDTH
 from ..bodies.mesh import TriMesh, connected_components, half_edges, rest_volume
 from ..bodies.settings import Material, SolverSettings
 from ..constraints import (
@@ -14,31 +14,18 @@ from ..constraints import (
     DistanceConstraints,
     Folds,
     IsometricConstraints,
-    LevelConstraints,
     Piece,
     PlaneConstraints,
     PlateConstraints,
     RigidConstraints,
-    RopeBendConstraints,
-    SeamConstraints,
-    SeamFoldConstraints,
     Sheet,
-    SlideConstraints,
-    Sliding,
-    StrutConstraints,
-    TetherConstraints,
     WeldConstraints,
-    folds_across,
     hinge_geometry,
-    rope_rows,
-    tether_rows,
 )
 from ..constraints.base import once_if_equal
-from ..constraints.chains import is_structured
 from ..constraints.plate_elements import FLAT
 from ..contact import Collider, ContactConstraints, SeamNeighbors, Surface
-from .layout import Layout
-from .struts import Recipe, struts_of
+from ..model.layout import Layout
 
 
 def can_meet(colliders: Sequence[Collider], materials: Sequence[Material], settings: SolverSettings) -> bool:
@@ -50,7 +37,6 @@ def contact(
     layout: Layout,
     colliders: Sequence[Collider],
     planes: Sequence[PlaneConstraints],
-    seams: SeamConstraints,
     welds: WeldConstraints,
     materials: Sequence[Material],
     settings: SolverSettings,
@@ -77,28 +63,22 @@ def contact(
             obstacle = Surface(collider.mesh, collider.vertices, at)
         obstacles.append(obstacle)
         at += len(collider.vertices)
-    sewn = ~layout.sewn.roped[seams.body]
+    sewn = ~layout.sewn.roped[layout.seam_body]
     edges = layout.stacked([mesh.edges for mesh in layout.meshes()])[0]
     usual_edges = [surface.edge if surface else 0.0 for surface in surfaces]
     of_particles = np.repeat(usual_edges, [len(body.vertices) for body in layout.bodies])
-    beside = SeamNeighbors(seams.pairs[sewn], edges, welds.first, of_particles)
+    beside = SeamNeighbors(layout.seam_pairs[sewn], edges, welds.first, of_particles)
     return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside, rigid)
 
 
-def seams(layout: Layout, w: np.ndarray) -> SeamConstraints:
-    """What draws the pairs of seams together."""
-    pairs, owner = layout.stacked([body.seams for body in layout.bodies])
-    usual = [float(np.median(body.rest_lengths[~body.is_seam])) if len(body.seams) else 0.0 for body in layout.bodies]
-    return SeamConstraints(pairs, owner, np.array(usual)[owner], w, layout.extents)
-
-
-def welds(layout: Layout, seams: SeamConstraints, count: int) -> WeldConstraints:
+def welds(layout: Layout) -> WeldConstraints:
     """What is sewn is one, and so are the ends of ropes' edges without a length, as a curve has with doubled points."""
     points = [
         body.mesh.edges[is_rope & ~body.is_seam & (body.rest_lengths == 0.0)]
         for body, is_rope in zip(layout.bodies, layout.rope_edges())
     ]
-    return WeldConstraints(np.concatenate([seams.pairs[layout.sewn.welded], layout.stacked(points)[0]]), count)
+    pairs = np.concatenate([layout.seam_pairs[layout.sewn.welded], layout.stacked(points)[0]])
+    return WeldConstraints(pairs, len(layout.islands))
 
 
 def stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
@@ -133,36 +113,6 @@ def shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     )
     built.first_number = sum(len(b.mesh.edges) for b in layout.bodies)
     return built
-
-
-def slides(layout: Layout) -> SlideConstraints:
-    """What holds vertices on the rails of their bodies."""
-    return SlideConstraints(
-        [
-            Sliding(
-                number, body.slide_ids + part.start, body.slide_weights, body.rail.vertices, body.rail.elements,
-                body.vertices[body.slide_ids],
-            )
-            for number, (body, part) in enumerate(zip(layout.bodies, layout.slices))
-            if body.rail is not None
-        ]
-    )  # fmt: skip
-
-
-def struts(layout: Layout, w: np.ndarray, materials: Sequence[Material]) -> StrutConstraints:
-    """Internal springs, where a material asks for them."""
-    ends, areas = [], []
-    for body, material in zip(layout.bodies, materials):
-        recipe = Recipe.of(material)
-        pairs, sizes = (np.zeros((0, 2), int), np.zeros((0, 2))) if recipe is None else struts_of(body, recipe)
-        ends.append(pairs)
-        areas.append(sizes)
-    pairs, owner = layout.stacked(ends)
-    if len(layout.sewn.joined):
-        pairs = layout.sewn.joined[pairs]
-    rest = layout.rest_vertices
-    lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
-    return StrutConstraints(pairs, lengths, np.concatenate(areas), owner, w)
 
 
 def bends_as(material: Material) -> tuple[str, bool]:
@@ -211,56 +161,9 @@ def bends(
     return bends, Folds(hinges.T, body, angles, angles.copy() if follows.any() else angles, follows, spans)
 
 
-def seam_folds(layout: Layout, w: np.ndarray, welds: WeldConstraints) -> SeamFoldConstraints:
-    """Bending across what is welded."""
-    triangles = layout.stacked([b.mesh.triangles for b in layout.bodies])[0]
-    hinges, geometry = folds_across(triangles, welds.first, layout.rest_vertices)
-    return SeamFoldConstraints(hinges, geometry, layout.body_of_island[layout.islands[hinges[:, 0]]], w)
-
-
-def ropes(layout: Layout) -> RopeBendConstraints:
-    """Bending of loose edges, as of a ribbon of `ROPE_WIDTH`; not where masses or compliances are given."""
-    found = []
-    for body, mesh in zip(layout.bodies, layout.meshes()):
-        loose = mesh.edges[(mesh.edge_areas == 0.0) & (mesh.edge_lengths(body.rest_vertices) > 0.0)]
-        found.append(rope_rows(loose if _is_usual(body) else loose[:0], len(body.vertices)))
-    rows, owner = layout.stacked(found)
-    return RopeBendConstraints(rows, owner, layout.rest_vertices, ROPE_WIDTH)
-
-
 def _sheets(mesh: TriMesh) -> np.ndarray:
     """Connected component of each vertex by faces alone, (n,) int: strings and seams bend nothing."""
     return connected_components(half_edges(mesh.triangles)[0], mesh.vertex_count)
-
-
-def tethers(layout: Layout) -> TetherConstraints:
-    """Longest distances from firm pins."""
-    rows = []
-    for body, part, mesh in zip(layout.bodies, layout.slices, layout.meshes()):
-        firm = _own(layout.pinned, part) if _is_usual(body) else np.zeros(0, int)
-        nothing = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        rows.append(tether_rows(mesh, body.rest_vertices, firm) if len(firm) else nothing)
-    particles, body_of = layout.stacked([row[0] for row in rows])
-    anchors = layout.stacked([row[1] for row in rows])[0]
-    lengths = np.concatenate([row[2] for row in rows])
-    return TetherConstraints(particles, anchors, lengths, body_of, layout.extents)
-
-
-def levels(layout: Layout, w: np.ndarray) -> LevelConstraints:
-    """Levels for triangle meshes whose chains are not straight; on grids, chains alone do better.
-
-    Meshes with soft pins have none: a level moves whole neighborhoods, which a spring at one vertex cannot resist.
-    Neither have meshes with quads, which may shear into diamonds: levels would keep the lengths of their diagonals.
-    """
-    crooked = [
-        (number, part.start, mesh)
-        for number, (body, part, mesh) in enumerate(zip(layout.bodies, layout.slices, layout.meshes()))
-        if _is_usual(body)
-        and not len(_own(layout.pins[layout.soft_pins], part))
-        and not len(mesh.diagonals)
-        and not is_structured(mesh.edges, body.rest_vertices)
-    ]
-    return LevelConstraints(crooked, layout.rest_vertices, layout.extents, w)
 
 
 def rigid(layout: Layout, materials: Sequence[Material]) -> RigidConstraints:
@@ -286,13 +189,3 @@ def closed_pieces(layout: Layout) -> list[Piece]:
             triangles = triangles + part.start if part.start else triangles
             pieces.append(Piece(number, triangles, [rim + part.start for rim in caps], volume))
     return pieces
-
-
-def _own(particles: np.ndarray, part: slice) -> np.ndarray:
-    """Vertex numbers of those particles that are in a body's range."""
-    return particles[(particles >= part.start) & (particles < part.stop)] - part.start
-
-
-def _is_usual(body: Body) -> bool:
-    """Whether neither masses nor compliances are given, so that its stretch under its own weight can be predicted."""
-    return body.own_masses is None and bool(np.isnan(body.edge_compliances).all())

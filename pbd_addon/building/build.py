@@ -6,7 +6,6 @@ the kinds of constraints, so the old model must no longer be stepped.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Generator, Mapping, Sequence
 
@@ -14,25 +13,18 @@ import numpy as np
 
 from ..bodies.body import Body
 from ..bodies.settings import Material, SolverSettings
-from ..constraints import (
-    AttachmentConstraints,
-    Constraints,
-    Grab,
-    GrabConstraints,
-    InflationConstraints,
-    Plane,
-    PlaneConstraints,
-    PressurizedSkin,
-    VolumeConstraints,
-)
+from ..constraints import Constraints, Grab, Plane, PlaneConstraints, VolumeConstraints
 from ..constraints.distance import is_soft
 from ..contact import Collider
+from ..model.inertia import inertia_of
+from ..model.layout import Sewn, held_pins, initial_joints, lay_out
+from ..model.model import Model
+from ..model.part import Part
+from ..parts import ORDER, PARTS
+from ..parts.grabs import Grabs
+from ..parts.skin import EndOfPass, Skin
 from ..timing.slices import finish
 from . import builders
-from .inertia import inertia_of
-from .layout import Sewn, held_pins, initial_joints, lay_out
-from .model import Model
-from .struts import Recipe
 
 SOFT_ROUNDS = 2
 """Number of rounds in which shear and stretch of soft cloth are solved in turn; multipliers carry over.
@@ -49,9 +41,12 @@ def build_model(
     materials: Sequence[Material] | None = None,
     maps: Sequence[Mapping[str, np.ndarray]] | None = None,
     sewn: Sewn | None = None,
+    parts: Sequence[Part] = (),
 ) -> Generator[None, None, Model]:
     """The model of bodies and colliders, in slices; materials and maps are the bodies' own and nothing is sewn yet by
     default.
+
+    parts: those of another model that hand something on, see `Part.outlives`.
     """
     materials = tuple(materials or (body.material for body in bodies))
     maps = tuple(maps or (body.maps for body in bodies))
@@ -64,53 +59,36 @@ def build_model(
     volume = VolumeConstraints(builders.closed_pieces(layout), len(layout.islands))
     inertia = inertia_of(layout, materials, maps, settings, volume)
     w = inertia["w"]
-    owner = np.repeat(np.arange(len(bodies)), [len(body.vertices) for body in bodies])
-    soft = layout.pins[layout.soft_pins]
-    weights = np.concatenate([body.pin_weights for body in bodies])[layout.soft_pins]
     stretch, shear = builders.stretch(layout, w), builders.shear(layout, w)
-    struts = builders.struts(layout, w, materials)
     yield
     rigid = builders.rigid(layout, materials)
     sizes = np.column_stack([[np.median(body.rest_lengths) for body in layout.bodies], layout.extents])
-    free = layout.free, owner[layout.free]
+    free = layout.free, layout.body_of_island[layout.islands[layout.free]]
     plane_constraints = tuple(PlaneConstraints(plane, *free, rigid, sizes) for plane in planes)
-    seams = builders.seams(layout, w)
-    welds = builders.welds(layout, seams, len(w))
-    contact = builders.contact(layout, colliders, plane_constraints, seams, welds, materials, settings, rigid)
+    welds = builders.welds(layout)
+    contact = builders.contact(layout, colliders, plane_constraints, welds, materials, settings, rigid)
     yield
     bends, folds = builders.bends(layout, w, materials)
     yield
-    skin = PressurizedSkin(volume, [stretch, shear], struts, [*plane_constraints, contact], layout.islands, layout.pins)
     model = Model(
         **vars(layout),
+        **inertia,
         planes=tuple(planes),
         colliders=tuple(colliders),
         materials=materials,
         maps=maps,
         settings=settings,
         sizes=layout.extents,
-        **inertia,
-        attachment=AttachmentConstraints(soft, weights, owner[soft]),
-        grabs=GrabConstraints(sewn.joined),
-        seams=seams,
-        slides=builders.slides(layout),
-        inflation=InflationConstraints(volume, stretch, skin),
         bends=bends,
         folds=folds,
-        ropes=builders.ropes(layout),
-        levels=builders.levels(layout, w),
-        tethers=builders.tethers(layout),
-        struts=struts,
         shear=shear,
         stretch=stretch,
-        seam_folds=builders.seam_folds(layout, w, welds),
         welds=welds,
         volume=volume,
-        skin=skin,
         rigid=rigid,
-        further=(),
         plane_constraints=plane_constraints,
         contact=contact,
+        parts=tuple(parts),
     )
     yield
     return with_materials(model, materials, maps, settings)
@@ -139,19 +117,15 @@ def with_materials(
     same_rigid = [m.rigid for m in materials] == [m.rigid for m in model.materials]
     met = builders.can_meet(model.colliders, model.materials, model.settings)
     if not same_pins or not same_joints or not same_rigid or not np.array_equal(sewn.roped, model.sewn.roped):
-        built = finish(build_model(model.bodies, model.planes, model.colliders, settings, materials, maps, sewn))
-        # A copy of what is grabbed: the old model is stepped again if its frame is given up.
-        grabs = copy.copy(model.grabs)
-        grabs.joined = sewn.joined
-        model = dataclasses.replace(built, grabs=grabs, further=model.further, around=model.around)
-        grabs.set_materials(materials, settings, model.w)
+        handed = [part for part in model.parts if part.outlives]
+        scene = model.bodies, model.planes, model.colliders
+        built = finish(build_model(*scene, settings, materials, maps, sewn, handed))
+        model = dataclasses.replace(built, further=model.further, around=model.around)
         if not same_joints:
             return _in_order(model)
     elif not np.array_equal(sewn.welded, model.sewn.welded):
         model = dataclasses.replace(model, sewn=sewn)
-        welds = builders.welds(model, model.seams, len(model.w))
-        seam_folds = builders.seam_folds(model, model.w, welds)
-        model = dataclasses.replace(model, welds=welds, seam_folds=seam_folds)
+        model = dataclasses.replace(model, welds=builders.welds(model))
         model = _with_contact(model, model.colliders, materials, settings)
     elif met != builders.can_meet(model.colliders, materials, settings):
         model = _with_contact(model, model.colliders, materials, settings)
@@ -160,26 +134,32 @@ def with_materials(
     bends, folds = model.bends, model.folds
     if list(map(builders.bends_as, materials)) != list(map(builders.bends_as, model.materials)):
         bends, folds = builders.bends(model, inertia["w"], materials)
-    if list(map(Recipe.of, materials)) != list(map(Recipe.of, model.materials)):
-        model = dataclasses.replace(model, struts=builders.struts(model, inertia["w"], materials))
-        model.skin.struts = model.struts
     means = [{kind: factors.mean() for kind, factors in own.items()} for own in maps]
     sizes = model.extents * [own.get("density", 1.0) / max(own.get("stretch", 1.0), 1e-9) for own in means]
     model = dataclasses.replace(
         model, materials=tuple(materials), maps=tuple(maps), settings=settings, sizes=sizes, bends=bends, folds=folds,
         **inertia,
     )  # fmt: skip
-    model.shear.sizes = model.tethers.sizes = sizes
-    model.rigid.weigh(model.damping_masses)
+    model.shear.sizes = sizes
+    found = [kind.build(model, model.part(kind)) for kind in PARTS]
+    model = _with_parts(model, [part for part in found if part is not None])
     factors = model.maps_of_particles(maps)
     for constraints in model.kinds:
         constraints.set_maps(factors)
         constraints.set_materials(materials, settings, model.w)
-    model.skin.set_materials(settings, model.w, model.masses)
-    rigid = model.w, model.damping_masses, model.islands, model.damping_island_masses
-    model.levels.surround(*rigid)
-    model.welds.surround(model.springs, *rigid)
+    for part in model.parts:
+        part.settle(model)
     return _in_order(model)
+
+
+def _with_parts(model: Model, parts: Sequence[Part]) -> Model:
+    """The model with these parts, and all kinds in the order of projection."""
+    parts = tuple(sorted(parts, key=lambda part: PARTS.index(type(part))))
+    own = (model.shear, model.stretch, model.welds, model.volume, model.rigid, model.contact)
+    kinds = [*own, *model.bends, *model.plane_constraints, *(kind for part in parts for kind in part.constraints)]
+    kinds.sort(key=lambda kind: ORDER.index(kind.name))
+    before = sum(ORDER.index(kind.name) < ORDER.index("") for kind in kinds)
+    return dataclasses.replace(model, parts=parts, kinds=(*kinds[:before], *model.further, *kinds[before:]))
 
 
 def with_constraints(model: Model, added: Constraints) -> Model:
@@ -200,21 +180,22 @@ def _with_contact(
         model,
         colliders,
         model.plane_constraints,
-        model.seams,
         model.welds,
         materials,
         settings,
         model.rigid,
         model.contact,
     )
-    model.skin.outside = [*model.plane_constraints, contact]
     return dataclasses.replace(model, colliders=tuple(colliders), contact=contact)
 
 
 def with_grabs(model: Model, grabs: Sequence[Grab]) -> Model:
     """The model with exactly these grabs."""
-    model.grabs.grabs, model.grabs.active = list(grabs), bool(grabs)
-    return _in_order(model)
+    others = [part for part in model.parts if not isinstance(part, Grabs)]
+    held = [Grabs(model, grabs)] if grabs else []
+    for part in held:
+        part.grabs.set_materials(model.materials, model.settings, model.w)
+    return _in_order(_with_parts(model, [*others, *held]))
 
 
 def _renewed(model: Model) -> Model:
@@ -229,9 +210,17 @@ def _in_order(model: Model) -> Model:
     if len(pair) == 2 and is_soft(model.materials, model.settings, model.sizes).any():
         after = constraints.index(model.stretch) + 1
         sequence = (*constraints[:after], *pair * (SOFT_ROUNDS - 1), *constraints[after:])
-    others = model.contact.active or model.skin.active or model.welds.active
+    skin = model.part(Skin)
+    is_pressed = skin is not None and skin.pressurized.active
+    others = model.contact.active or is_pressed or model.welds.active
     others = others or model.can_tear  # which asks for forces within a frame
     for kind in (model.shear, model.bends[1]):
         kind.once = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
+    if skin and is_pressed:
+        after = sequence.index(model.volume) + 1
+        sequence = (*sequence[:after], EndOfPass(skin.pressurized), *sequence[after:])
     outer = tuple(kind for kind in constraints if type(kind).pushing is not Constraints.pushing)
-    return dataclasses.replace(model, constraints=constraints, sequence=sequence, outer=outer)
+    acting = tuple(part for part in model.parts if part.acts)
+    return dataclasses.replace(
+        model, acting=acting, constraints=constraints, sequence=sequence, outer=outer, scratch={}
+    )

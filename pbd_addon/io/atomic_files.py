@@ -8,38 +8,17 @@ import errno
 import json
 import os
 import pathlib
-import re
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
 
-import bpy
-
-from ...io import own_files
-from ..errors import PBDError
-from ..kinds import Object
+from . import own_files
 
 PARTS = {".gltf", ".usdz"}
 """Formats that contain file names, so they are written under their final names, into a temporary folder."""
 
 CRATE = b"PXR-USDC"
 """Magic number of a binary USD file; byte 16 holds the offset of its table of contents, which is its last part."""
-
-CORNER_BYTES = 12
-"""Size of a position, or of the normal of a face corner, in one frame."""
-
-
-def check_room(path: str, objects: list[Object], frames: int) -> None:
-    """Raise a `PBDError` if the disk is too full for the evaluated meshes of objects in so many frames of a file."""
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    meshes = [obj.evaluated_get(depsgraph).data for obj in objects if obj.type == "MESH"]
-    size = frames * CORNER_BYTES * sum(len(mesh.vertices) + len(mesh.loops) for mesh in meshes)
-    free = shutil.disk_usage(os.path.dirname(path)).free
-    if free < size:
-        raise PBDError(
-            f"'{os.path.basename(path)}' may take {size / 1e6:.1f} MB, and the disk has only {free / 1e6:.1f} MB left"
-        )
 
 
 @contextlib.contextmanager
@@ -126,14 +105,3 @@ def _is_whole(begin: bytes, size: int) -> bool:
     if begin[:8] == CRATE:
         return 0 < int.from_bytes(begin[16:24], "little") < size
     return size > 0
-
-
-def reason(error: Exception) -> str:
-    """Why an exporter failed, in one line, from its error message or the traceback of a script."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    text = str(error).removeprefix("Error: ")
-    if "Traceback" in text:
-        known = re.findall(r"\[Errno \d+\] ([^:\n]+)", text)
-        return known[-1] if known else "the exporter failed: see the system console"
-    return " ".join(text.split())
