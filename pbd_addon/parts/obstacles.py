@@ -94,7 +94,9 @@ class QuietObstacles(Acting):
 
     def end_frame(self) -> None:
         targets, contact = self.frame.targets, self.frame.model.contact
-        self.memory["planes"], self.memory["colliders"] = as_array(targets.planes), targets.colliders
+        planes, self.memory["colliders"] = as_array(targets.planes), targets.colliders
+        if not np.array_equal(planes, self.memory["planes"]):  # else states share them
+            self.memory["planes"] = planes
         self.memory["prediction_error"], self.memory["penetrated"] = contact.prediction_error, contact.penetrated
 
 
