@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,8 @@ class Plate:
         can_refold: bool = False,
     ) -> None:
         self.part = slice(sheet.start, sheet.start + len(sheet.rest))
-        self.bend, self.damping_time, self.masses, self.per_vertex = bend, damping_time, masses, factors
+        self.given: tuple[Any, ...] = bend, damping_time, masses, factors, can_refold
+        self.bend, self.damping_time, self.masses = bend, damping_time, masses
         self.can_refold, self.grown = can_refold, 1.0
         self.elements = self.first_elements = plate_elements(
             sheet.rest, sheet.triangles, sheet.keeps_angles, sheet.creases
@@ -222,19 +224,16 @@ class PlateConstraints(Constraints):
             solves = MOST_TURNS if material.bend_yield or is_folded(sheet) else 1
             if not stiff or solves * block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue
+            given: tuple[Any, ...] = (
+                bend,
+                material.bend_damping,
+                masses,
+                factors,
+                bool(material.bend_yield or sheet.follows),
+            )
             old = before.get(number)
-            if (
-                old is not None
-                and (old.bend, old.damping_time) == (bend, material.bend_damping)
-                and np.array_equal(old.masses, masses)
-                and np.array_equal(old.per_vertex, factors)
-                and old.can_refold == bool(material.bend_yield or sheet.follows)
-            ):
-                self.plates[number] = old
-            else:
-                self.plates[number] = Plate(
-                    sheet, bend, material.bend_damping, masses, factors, bool(material.bend_yield or sheet.follows)
-                )
+            is_same = old is not None and all(np.array_equal(*each) for each in zip(old.given, given))
+            self.plates[number] = old if old is not None and is_same else Plate(sheet, *given)
         self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
         self.active = bool(self.plates)
         self._moved = {number: np.zeros_like(self.sheets[number].rest) for number in self.plates}

@@ -141,25 +141,6 @@ class CandidateList:
         near &= bounds.exists[: self._bodies, None]
         return [self.pair(one, other) for one, other in np.argwhere(near).tolist()]
 
-    def set_reference(self, way: np.ndarray) -> None:
-        """Choose the frame of reference in which both sides of all pairs move least: a surface's, or that at rest.
-
-        Bounds of two sides end at different times, so that both sides of a pair count, even if they move as one.
-
-        way: how far each particle moves in the frame, (3, N) [m].
-        """
-        bounds, bodies = self.bounds, self._bodies
-        ways = bounds.means(way).T[:-1]
-        count = bounds.exists[:bodies].sum()
-        others = len(ways) - bodies + (count - 1 if self.rules is not None and self.rules.between else 0)
-        weight = np.where(np.arange(len(ways)) < bodies, others, count) * bounds.exists[:-1]
-        far = bounds.exists[:-1] & (np.sqrt(np.einsum("ki,ki->k", ways, ways)) > bounds.edge[:-1])
-        choices = np.concatenate([np.zeros((1, 3)), ways[far]])
-        off = np.sqrt(((choices[:, None] - ways) ** 2).sum(axis=2))
-        reference = choices[np.argmin(off @ weight)]
-        if reference.any() or bounds.reference.any():
-            bounds.use_reference(reference)
-
     def set_still(self, is_still: Sequence[bool]) -> None:
         """Say which obstacles do not move in the frame that begins."""
         now = np.zeros_like(self.bounds.is_still)
@@ -204,19 +185,21 @@ class CandidateList:
             return False
         began = time.perf_counter()
         everything = self._is_stale or bool((expired | ~bounds.exists)[: self._bodies].all())
-        rows = self.broad_phase.find(kernels, x, None if everything else is_late)
+        found = self.broad_phase.find(kernels, x, None if everything else is_late)
+        rows = self._seam_neighbors.bring_closer(found)
         if not everything:
             kept = ~is_late.take(self._found.particles).any(axis=0)
             rows = concatenate([self._found.take(np.flatnonzero(kept)), rows])
         self._found, self._is_stale = rows, False
         bounds.is_crowded |= (rows.particles[[0, 3]] < bounds.n).all(axis=0).sum() > CROWDED * bounds.n
-        self.rows = self._filter(rows)
+        self.rows = self._penetration.filter(rows)
         self.query_seconds += time.perf_counter() - began
         return True
 
     def late_candidates(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, is_late: np.ndarray) -> Candidates:
         """Candidates that can cross on x -> p (3, N), with particles that left their motion bounds, is_late (N,)."""
-        return self._filter(self.broad_phase.late_candidates(kernels, x, p, is_late))
+        found = self.broad_phase.late_candidates(kernels, x, p, is_late)
+        return self._penetration.filter(self._seam_neighbors.bring_closer(found))
 
     def violating(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
         """Particles for which the candidates may be incomplete, (N,) bool."""
@@ -236,9 +219,6 @@ class CandidateList:
         if self.rules is not None and not self.rules.points_only:
             have[: self._bodies] = self.rules.is_self
         return have & self.bounds.exists
-
-    def _filter(self, candidates: Candidates) -> Candidates:
-        return self._penetration.filter(self._seam_neighbors.bring_closer(candidates))
 
     def _look(self, kernels: Kernels, p: np.ndarray, before_guard: bool) -> tuple[np.ndarray, np.ndarray]:
         """Which surfaces need a new bound, (k + 1,) bool; few particles outside of theirs are late instead, (N,)."""

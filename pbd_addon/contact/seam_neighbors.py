@@ -60,10 +60,8 @@ class SeamNeighbors:
         if not len(self._keys) or not candidates.size:
             return candidates
         ids = candidates.particles
-        near = np.zeros(ids.shape, bool)
-        of_bodies = ids < self._count
-        near[of_bodies] = self._is_near[ids[of_bodies]]
-        some = np.flatnonzero(near.sum(axis=0) > 1)
+        near = self._is_near.take(ids, mode="clip") & (ids < self._count)
+        some = np.flatnonzero(near[:2].any(axis=0) & near[1:].any(axis=0))
         a, is_face = ids[:, some], candidates.kind[some] == FACE
         beside = np.zeros(len(some), bool)
         for k, m, counts in ((0, 1, is_face), (0, 2, True), (0, 3, True), (1, 2, ~is_face), (1, 3, ~is_face)):

@@ -118,6 +118,18 @@ def test_settings_of_many_objects_are_read_when_one_was_set(extension):
     assert read(4) == each + 1  # What is animated is read always.
 
 
+def test_a_setting_that_was_animated_is_read_anew(extension):
+    flags = [scenes.add_grid(f"Flag {number}", rx=3, ry=3) for number in range(20)]
+    raw, last = extension.bridge("settings.raw_settings"), flags[-1]
+    play(flags, 1, 2)
+    for flag in flags:
+        raw.raw_material(flag)
+    last.driver_add("pbd.bend").driver.expression = "0.5"
+    go(3)
+    last.animation_data_clear()
+    assert raw.material_from(raw.raw_material(last), "").bend == pytest.approx(last.pbd.bend) == pytest.approx(0.5)
+
+
 @pytest.mark.usefixtures("few_substeps")
 def test_a_setting_that_a_script_unsets_is_noticed_in_some_frames(extension):
     """Blender tells nobody of it, so that objects are read by turns."""

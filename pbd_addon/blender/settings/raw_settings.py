@@ -266,7 +266,9 @@ class Stored(NamedTuple):
 
 def stored(obj: Object) -> Stored:
     """What an object's groups of settings hold; read again where they are animated, or may have been set since."""
-    found = known.get(obj.session_uid) if obj.animation_data is None else None
+    if obj.animation_data is not None:
+        known.pop(obj.session_uid, None)  # It may be another once nothing animates it any more.
+    found = known.get(obj.session_uid)
     if found is None:
         pbd = obj.pbd
         settings = ObjectSettings(_material_values(pbd), _map_values(pbd), _weights(pbd.field_weights), None)

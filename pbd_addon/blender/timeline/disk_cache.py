@@ -208,7 +208,7 @@ def keep(record: Record, scene: Scene) -> None:
     writes = scene.pbd.use_disk_cache and not record.storage.failed
     if record.scene_sim is not None:
         record.scene_sim.simulation.frames.keeps_all = writes
-    if not writes or record.is_pristine:
+    if not writes or record.is_pristine or (record.disk and record.disk.files.last >= record.last_frame):
         return
     if record.scene_sim.simulation.is_held:  # Grabbed pins are in no file, so a run loaded from disk would drop them.
         record.storage.note = HELD if record.grab_pins else record.disk_note
