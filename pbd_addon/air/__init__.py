@@ -1,4 +1,4 @@
-"""What acts on particles from outside: wind, force fields, forces of scripts, and the lift of gas.
+"""What acts on particles from outside: wind with its gusts, force fields, and forces of scripts.
 
-Each says how velocities change in a substep. Read `air.py` first: it has the drag and lift of a surface in wind.
+Each says what moves where at a time. What the air does to a surface is a part, in `parts/air.py`. Read `wind.py` first.
 """

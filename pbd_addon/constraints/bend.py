@@ -259,7 +259,7 @@ class IsometricConstraints(_HingeConstraints):
         stiffness = (leverage * self.stencils).sum(axis=0)
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
         scale = -self.k / (stiffness * brake + self._alpha(slice(None)))
-        leverage = leverage[:, :0] if self.kernels.PACKED else leverage
+        leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage  # a view would keep all of it
         self.hinges = FlatHinges(self.stencils, leverage, NOTHING, scale, self.gamma)
 
     def _alpha(self, some: slice) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""The scene as arrays: bodies become one set of particles with constraints.
+"""The scene as arrays: bodies become one set of particles with constraints and parts.
 
-`layout.py` says which particle belongs to what, `build.py` makes the `Model` of it, and all that changes is `State`.
-Read `model.py` first.
+`layout.py` says which particle belongs to what, `Model` is all that stays while frames are stepped, and `State` all
+that changes; `part.py` says what a part is. Read `model.py` first.
 """

@@ -33,9 +33,9 @@ PARTS: tuple[type[Part], ...] = (
 )
 """All parts, in the order in which they act at the same time.
 
-Damping comes before what the air does; skins look at velocities before that, and so do those that push. What has torn
-follows before anything else looks at positions at the end of a frame, and seams become one after that. What yields has
-other lengths then: it comes last.
+Damping comes before air and lift, and skins note velocities in between. At the end of a frame what is joined is put
+where the one is that stands for it before anything else looks at positions, and seams become one last. What yields has
+other rest lengths after a substep: it comes after all that measures the old ones.
 """
 
 KEPT: dict[str, dict[str, Kept]] = {part.name: dict(part.MEMORY) for part in PARTS if part.MEMORY}
