@@ -30,7 +30,7 @@ def kept_faces(faces: Polygons) -> np.ndarray:
     return np.flatnonzero(keep)
 
 
-ON = 1e-6
+ON_SURFACE = 1e-6
 """Points closer to a surface than this fraction of its size are on it."""
 
 
@@ -42,7 +42,7 @@ def on_wrong_side(points: np.ndarray, x: np.ndarray, faces: Polygons, is_contain
     if not len(rows) or not is_closed(faces):
         return rows[:0]
     triangles = fans(faces).T
-    aside = ON * (high - low).max() * np.array([1.0, 0.7, 0.4])  # A direction that is parallel to few faces.
+    aside = ON_SURFACE * (high - low).max() * np.array([1.0, 0.7, 0.4])  # A direction that is parallel to few faces.
     for way in (0.0, aside, -aside):
         if not len(rows):
             break

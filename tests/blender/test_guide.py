@@ -100,8 +100,7 @@ def labels(extension):
         for node in ast.walk(ast.parse(inspect.getsource(sys.modules[name]))):
             if isinstance(node, ast.keyword) and node.arg == "text" and isinstance(node.value, ast.Constant):
                 yield node.value.value
-            elif isinstance(node, ast.keyword) and node.arg == "labels" and isinstance(node.value, ast.Dict):
-                yield from (short.value for short in node.value.values)
+    yield from extension.module("pbd_addon.blender.settings.groups").SHORT.values()
     for name in extension.module("pbd_addon.bodies.settings").PRESETS:
         yield name
         yield f"{name}, changed"
