@@ -194,6 +194,7 @@ def test_a_lone_contact_is_the_step_of_the_paper(seed):
         contact.begin_frame(
             numpy_kernels,
             before.T.copy(),
+            np.zeros_like(before.T),
             state.memory["obstacles"]["prediction_error"],
             state.memory["obstacles"]["penetrated"],
         )

@@ -141,6 +141,25 @@ class CandidateList:
         near &= bounds.exists[: self._bodies, None]
         return [self.pair(one, other) for one, other in np.argwhere(near).tolist()]
 
+    def set_reference(self, way: np.ndarray) -> None:
+        """Choose the frame of reference in which both sides of all pairs move least: a surface's, or that at rest.
+
+        Bounds of two sides end at different times, so that both sides of a pair count, even if they move as one.
+
+        way: how far each particle moves in the frame, (3, N) [m].
+        """
+        bounds, bodies = self.bounds, self._bodies
+        ways = bounds.means(way).T[:-1]
+        count = bounds.exists[:bodies].sum()
+        others = len(ways) - bodies + (count - 1 if self.rules is not None and self.rules.between else 0)
+        weight = np.where(np.arange(len(ways)) < bodies, others, count) * bounds.exists[:-1]
+        far = bounds.exists[:-1] & (np.sqrt(np.einsum("ki,ki->k", ways, ways)) > bounds.edge[:-1])
+        choices = np.concatenate([np.zeros((1, 3)), ways[far]])
+        off = np.sqrt(((choices[:, None] - ways) ** 2).sum(axis=2))
+        reference = choices[np.argmin(off @ weight)]
+        if reference.any() or bounds.reference.any():
+            bounds.use_reference(reference)
+
     def set_still(self, is_still: Sequence[bool]) -> None:
         """Say which obstacles do not move in the frame that begins."""
         now = np.zeros_like(self.bounds.is_still)

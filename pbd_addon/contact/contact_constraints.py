@@ -196,7 +196,7 @@ class ContactConstraints(ContactRows):
         return self._was_pinched or self._is_squeezed or self.penetration.has_no_way_out
 
     def begin_frame(
-        self, kernels: Kernels, x: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
+        self, kernels: Kernels, x: np.ndarray, way: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
     ) -> Generator[None, None, None]:
         """Invalidate the bounds of all bodies, so that a frame depends on its state alone; in slices.
 
@@ -205,6 +205,7 @@ class ContactConstraints(ContactRows):
         Args:
             kernels: Module of kernels.
             x: Positions, (3, n) [m].
+            way: How far they move in the frame at their velocities, (3, n) [m].
             prediction_error: At the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
             penetrated: At the end of the last frame, (bodies, colliders) bool.
         """
@@ -215,6 +216,7 @@ class ContactConstraints(ContactRows):
             self.candidate_list.bounds.invalidate()
             return
         self.candidate_list.bounds.restore(prediction_error[: self.n], prediction_error[self.n :])
+        self.candidate_list.set_reference(np.concatenate([way, self._path[1] - self._path[0]], axis=1))
         self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x

@@ -22,7 +22,8 @@ DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
 edges."""
 
 DRIFT_LIMIT = 0.7
-"""How far the mean of a surface may go that can meet others, in edges: what lies ahead on the way are candidates."""
+"""How far the mean of a surface may go that can meet others, in the frame of reference, in edges: what lies ahead on
+the way are candidates."""
 
 ERROR_DECAY = 0.5
 """Share of the observed prediction error that is left at the next observation."""
@@ -65,8 +66,9 @@ class MotionBounds:
     """Conservative bounds on the motion of each vertex, in a frame that moves with the mean of its surface.
 
     To other surfaces, the mean motion counts as well. It is predicted like that of a vertex, with a margin along each
-    axis. A surface that only meets itself may translate as a whole in any way, since that brings no two of its vertices
-    closer. Colliders move exactly as predicted until the end of the frame.
+    axis, in a frame of reference that moves evenly and is the same for all surfaces: what moves with it, as the clothes
+    of somebody who walks, hardly moves in it. A surface that only meets itself may translate as a whole in any way,
+    since that brings no two of its vertices closer. Colliders move exactly as predicted until the end of the frame.
 
     Arrays over k surfaces have one entry more, for the particles that are in none.
 
@@ -82,7 +84,8 @@ class MotionBounds:
         self_only: Which of them meet nothing but themselves, (k + 1,) bool.
         is_still: Which do not move in the frame, (k + 1,) bool.
         is_crowded: Whether bounds of bodies last for one substep alone: so much is near that a long list takes longest.
-        start: Where each particle was when its bound began, (3, N) [m].
+        reference: Velocity of the frame of reference, (3, 1) [m per unit of time].
+        start: Where each particle was in it when its bound began, (3, N) [m].
         margin: Radius of the sphere around each predicted position, (N,) [m].
         drift_margin: Of the mean motion of each surface, along each axis, (k + 1,) [m].
         prediction_error: Observed error per substep of each particle, (N,) [m].
@@ -101,6 +104,7 @@ class MotionBounds:
         self._age, self._unit = np.ones((2, self._none + 1))
         self._duration = np.zeros(self._none + 1, int)
         self._length, self._left, self.is_crowded = 1.0, np.inf, False
+        self.reference, self._time = np.zeros((3, 1)), 0.0
         self._origin, self._mean_step = np.zeros((2, 3, self._none + 1))
         self.start, self._relative_step = np.zeros((2, 3, count))
         self.margin, self.drift_margin = np.zeros(count), np.zeros(self._none + 1)
@@ -110,6 +114,11 @@ class MotionBounds:
     def invalidate(self, which: np.ndarray | None = None) -> None:
         """Drop the predictions, or those of some surfaces (k + 1,) bool."""
         self._duration[slice(None) if which is None else which] = 0
+
+    def use_reference(self, velocity: np.ndarray) -> None:
+        """Begin anew in a frame of reference with this velocity, (3,) [m per unit of time]."""
+        self.reference, self._time = velocity[:, None], 0.0
+        self.invalidate()
 
     def restore(self, prediction_error: np.ndarray, error_of_mean: np.ndarray) -> None:
         """Begin a frame, which depends on its state alone: drop all predictions but those of colliders that stand
@@ -138,11 +147,12 @@ class MotionBounds:
         differ in second order.
         """
         self._length, self._left = length, left
+        self._time += length
         self._age += length / self._unit
 
     def is_valid(self) -> np.ndarray:
         """Which predictions reach to the end of this substep, (k + 1,) bool: of what stands still, all."""
-        stands = self._is_exact & self.is_still
+        stands = self._is_exact & self.is_still & ~self.reference.any()
         return self.is_set & (stands | (self._age <= self._duration + 1e-9))
 
     def predict(self, x: np.ndarray, p: np.ndarray, which: np.ndarray) -> None:
@@ -150,8 +160,8 @@ class MotionBounds:
         some = which.take(self.owner)
         of = slice(None) if some.all() else np.flatnonzero(some)
         owner = self.owner[of]
-        here = x[:, of]
-        step = p[:, of] - here
+        here = x[:, of] - (self._time - self._length) * self.reference
+        step = p[:, of] - self._time * self.reference - here
         self._origin[:, which] = self.means(here, owner)[:, which]
         mean_step = self.means(step, owner)
         self._mean_step[:, which] = mean_step[:, which]
@@ -174,8 +184,9 @@ class MotionBounds:
             own[which] = np.broadcast_to(new, own.shape)[which]
         self._unit[which] = self._length
 
-    def means(self, values: np.ndarray, owner: np.ndarray) -> np.ndarray:
-        """Means of values (3, m) of all particles of surfaces `owner` (m,), 0 of other surfaces, (3, k + 1)."""
+    def means(self, values: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
+        """Means of values (3, m) of particles of surfaces `owner` (m,), by default of all, (3, k + 1)."""
+        owner = self.owner if owner is None else owner
         begins = np.flatnonzero(np.diff(owner, prepend=-1))  # those of a surface are together
         sums = np.zeros((3, self._none + 1))
         if len(begins):
@@ -211,7 +222,7 @@ class MotionBounds:
 
     @property
     def displacement(self) -> np.ndarray:
-        """Predicted displacement of each particle, (3, N) [m]."""
+        """Predicted displacement of each particle in the frame of reference, (3, N) [m]."""
         return self.relative_displacement + (self._duration * self._mean_step).take(self.owner, axis=1)
 
     def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
@@ -220,7 +231,7 @@ class MotionBounds:
         here = p[:, part]
         drift = self.means(here, owner) - self._origin
         square = kernels.deviations(here, self.start[:, part], self._relative_step[:, part], owner, self._age, drift)
-        return Deviation(square, np.abs(drift - self._age * self._mean_step))
+        return Deviation(square, np.abs(drift - (self._time * self.reference + self._age * self._mean_step)))
 
     def observe(self, deviation: Deviation) -> None:
         """Note the prediction errors of this substep."""

@@ -119,8 +119,8 @@ class CutFrame:
         """Begin the frame, or the rest of it from a fraction on, in slices."""
         frame, contact = self.frame, self.frame.model.contact
         frame.begin(fraction)
-        x, past = frame.state.x, frame.state.memory["obstacles"]
-        yield from contact.begin_frame(frame.kernels, x, past["prediction_error"], past["penetrated"])
+        x, way, past = frame.state.x, frame.dt * frame.state.v, frame.state.memory["obstacles"]
+        yield from contact.begin_frame(frame.kernels, x, way, past["prediction_error"], past["penetrated"])
         frame.watch.lap(contact.name)
 
     def _try_second_order(self, stop: float, h: float, duration: float, slowed: float) -> bool:
