@@ -127,7 +127,7 @@ def test_in_the_next_session_kernels_are_loaded_while_blender_is_idle(with_numba
     assert len(seen["slices"]) > 10
     slices = sorted(seen["slices"])
     assert slices[-1] < 0.6 * sum(slices)
-    assert slices[-3] < 0.1
+    assert slices[-3] < 0.25 * sum(slices), slices
 
 
 @pytest.mark.slow
