@@ -16,31 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.frames_on_disk import POINTS, append, shape, write
 from pbd_addon.io import pc2
 from pbd_addon.io.frame_files import DamagedError, FrameFiles, copy, delete, plain_name, unpack
 
-POINTS = {"Flag": 7, "Ball": 4}
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def shape(frame: int, count: int) -> np.ndarray:
-    """What the points of a body are at a frame, (count, 3) float32."""
-    return (frame + np.arange(3 * count).reshape(-1, 3) / 64.0).astype(np.float32)
-
-
-def append(files: FrameFiles) -> None:
-    """One more frame."""
-    frame = files.last + 1
-    velocities = np.full((3, 11), float(frame), np.float32)
-    files.append([shape(frame, count) for _name, count in files.bodies], {"v": velocities})
-
-
-def write(folder: Path, frames: int = 4, first: int = 3) -> FrameFiles:
-    """Some frames from `first` on."""
-    files = FrameFiles.create(folder, first, POINTS, {"what": "a test"})
-    for _ in range(frames):
-        append(files)
-    return files
 
 
 def sound_frames(folder: Path) -> int:
@@ -251,7 +231,7 @@ WRITER = """
 import sys
 sys.path[:0] = {path!r}
 from pathlib import Path
-from test_frame_files import append, write
+from helpers.frames_on_disk import append, write
 files = write(Path(sys.argv[1]), 1)
 print("ready", flush=True)
 while True:

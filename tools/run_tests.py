@@ -169,7 +169,7 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     """The suites for some Blenders, oldest first; if tests or folders are named, they run in each.
 
     They start in this order, the longest of those that may as early as possible, or the other core would wait for them
-    at the end. The newest Blender's first suite compiles Numba's kernels for its others, so the oldest's comes between.
+    at the end. The newest Blender's first suite compiles Numba's kernels for its others, so the oldest's come between.
     """
     options, physics, in_blender = split_arguments(arguments)
     # Physics tests run without Blender: the option keeps pytest out of its folder, even if bpy is installed. An empty
@@ -197,25 +197,30 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
         some = [] if everything else quick
         return Suite(newest, name, [*selection, *some, *paths], expected[everything], "numba")
 
-    first = of_newest("physics", without + numba, "--ignore-glob=tests/test_contact*", "tests", expected=(300, 400))
+    first = of_newest("physics", without + numba, "--ignore-glob=tests/test_contact*", "tests", expected=(425, 555))
     suites = [
-        of_newest("blender", within, *ignored(long), "tests/blender", expected=(320, 420)),
-        of_newest("contact", without + numba, *contact, expected=(110, 330)),
-        of_newest("samples", within, *long, expected=(75, 260)),
+        of_newest("blender", within, *ignored(long), "tests/blender", expected=(330, 440)),
+        of_newest("contact", without + numba, *contact, expected=(20, 235)),
+        of_newest("samples", within, *long, expected=(70, 285)),
     ]
     if oldest is newest:
         return [first, *suites]
-    if not everything:
-        between = Suite(oldest, "physics", [*without, *numpy, *telling, *paths_of(NUMERIC, "tests")], 15)
-        return [first, between, Suite(oldest, "blender", [*within, *quick, *common], 40), *suites]
-    between = Suite(oldest, "physics", [*without, *numpy, *telling, "tests"], 130)
-    suites += [
-        Suite(oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"], 215),
-        Suite(oldest, "backends", [*within, *backends], 75),
-        *(Suite(blender, "blender", [*within, *telling, "--corners", *common], 25) for blender in blenders[1:-1]),
-        *(Suite(oldest, name, [*within, *telling, "--corners", path], 6) for name, path in zip(ALONE, alone)),
-    ]
-    return [first, between, *sorted(suites, key=lambda suite: -suite.expected)]
+    if everything:
+        between = [Suite(oldest, "physics", [*without, *numpy, *telling, "tests"], 150)]
+        suites += [
+            Suite(
+                oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"], 215
+            ),
+            Suite(oldest, "backends", [*within, *backends], 75),
+            *(Suite(blender, "blender", [*within, *telling, "--corners", *common], 25) for blender in blenders[1:-1]),
+            *(Suite(oldest, name, [*within, *telling, "--corners", path], 6) for name, path in zip(ALONE, alone)),
+        ]
+    else:
+        between = [
+            Suite(oldest, "physics", [*without, *numpy, *telling, *paths_of(NUMERIC, "tests")], 15),
+            Suite(oldest, "blender", [*within, *quick, *common], 30),
+        ]
+    return [first, *between, *sorted(suites, key=lambda suite: -suite.expected)]
 
 
 def paths_of(names: Sequence[str], folder: str = "tests/blender") -> list[str]:

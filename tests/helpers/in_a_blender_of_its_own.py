@@ -4,7 +4,7 @@ A process of its own, because what is installed for one story would be there in 
 a dictionary in JSON.
 """
 
-import importlib.util
+import importlib
 import json
 import os
 import sys
@@ -14,20 +14,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import scenes
+from installing import installer
 
-HERE = Path(__file__).resolve().parent
 PROFILE = Path(os.environ["BLENDER_USER_RESOURCES"])
 LAST = 24
-
-
-def load_installer():
-    spec = importlib.util.spec_from_file_location("extension", HERE.parents[1] / "tools" / "extension.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-installer = load_installer()
 
 
 def bridge(name):

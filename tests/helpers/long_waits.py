@@ -4,24 +4,16 @@ Ctrl+C is pressed by its parent, or not. It prints "simulating", and last the fr
 """
 
 import importlib
-import importlib.util
 import os
 import signal
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from installing import installer
+
 FAR = 1_048_574
 
 
-def load_installer():
-    spec = importlib.util.spec_from_file_location("extension", HERE.parents[1] / "tools" / "extension.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-installer = load_installer()
 installer.clean_profile()
 os.environ.setdefault("PBD_KERNELS", "numpy")
 

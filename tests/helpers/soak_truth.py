@@ -1,7 +1,6 @@
 """What must hold at any time in a random sequence of `soak.py`, and what its actions share."""
 
 import importlib
-import importlib.util
 import json
 import os
 import sys
@@ -10,17 +9,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from installing import installer
 
-
-def load_installer():
-    spec = importlib.util.spec_from_file_location("extension", HERE.parents[1] / "tools" / "extension.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-installer = load_installer()
 installer.clean_profile()
 os.environ.setdefault("PBD_KERNELS", "numpy")
 
