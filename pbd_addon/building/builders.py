@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bodies.body import ROPE_WIDTH
-from ..bodies.mesh import TriMesh, connected_components, half_edges, rest_volume
-from ..bodies.settings import Material, SolverSettings
+from ..bodies.material import Material
 from ..constraints import (
     DihedralConstraints,
     DistanceConstraints,
@@ -25,7 +23,10 @@ from ..constraints import (
 from ..constraints.base import once_if_equal
 from ..constraints.plate_elements import FLAT
 from ..contact import Collider, ContactConstraints, SeamNeighbors, Surface
+from ..meshes.mesh import TriMesh, connected_components, half_edges, rest_volume
 from ..model.layout import Layout
+from ..parts.ropes import ROPE_WIDTH
+from ..settings.solver_settings import SolverSettings
 
 
 def can_meet(colliders: Sequence[Collider], materials: Sequence[Material], settings: SolverSettings) -> bool:

@@ -14,15 +14,16 @@ from: Bergou et al. 2006: a quadratic energy, whose gradient is constant
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import of_rows
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import FlatHinges, Hinges
+from ..meshes.factors import of_rows
+from ..settings.solver_settings import SolverSettings
 from .base import (
     NO_STIFFNESS,
     NOTHING,
@@ -41,6 +42,9 @@ from .base import (
     within_half_turn,
 )
 from .plate import PlateConstraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 TOLERANCE = 0.02
 """Accepted error of a hinge's angle [rad]: about 1° is visible at a crease."""

@@ -11,16 +11,16 @@ Straight runs of edges are solved as a whole (`chains`); then all edges that are
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.maps import of_rows
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.chains import Along, Links
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Colored, Springs
+from ..meshes.factors import of_rows
+from ..settings.solver_settings import SolverSettings
 from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
@@ -38,6 +38,9 @@ from .base import (  # fmt: skip
     sort_rows,
 )
 from .chains import Family, filter_chains, find_families, lay_out
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 INFLATED = 1.1
 """A skin that is to hold more than this multiple of its rest volume counts as inflated: 1.1 strains edges by 3 %."""

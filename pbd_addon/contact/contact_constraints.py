@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import left_out
-from ..bodies.settings import Material, SolverSettings, calm_speed, distance_at
 from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
+from ..meshes.factors import left_out
+from ..settings.scale import calm_speed, distance_at
+from ..settings.solver_settings import SolverSettings
 from ..timing.slices import finish
 from .broad_phase import Rules, SurfacePair
 from .candidate_list import CandidateList
@@ -22,6 +24,9 @@ from .narrow_phase import NearSearch, find_contacts
 from .penetration import Penetration, crosses_anew
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 AUTO_DISTANCE = 0.5
 """Default distance between layers of cloth, in edges."""
