@@ -45,7 +45,19 @@ other rest lengths after a substep: it comes after all that measures the old one
 
 @dataclasses.dataclass(frozen=True)
 class Fields(
-    Touch, Inflation, Strength, Inside, Seam, Pinning, Tethering, Sail, Slowing, Yielding, Elasticity, Solid, Weight
+    Touch,
+    Inflation,
+    Strength,
+    Inside,
+    Seam,
+    Pinning,
+    Tethering,
+    Sail,
+    Slowing,
+    Yielding,
+    Elasticity,
+    Solid,
+    Weight,
 ):
     """What a material says of each part, and what it weighs: the last ones come first."""
 
