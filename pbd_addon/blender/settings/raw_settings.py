@@ -1,6 +1,5 @@
 """Raw settings: tuples of values as Blender stores them, quick to read and compare, and their conversion."""
 
-import itertools
 import operator
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
@@ -267,27 +266,17 @@ class Stored(NamedTuple):
 
 def stored(obj: Object) -> Stored:
     """What an object's groups of settings hold; read again where they are animated, or may have been set since."""
-    if obj.animation_data is not None:
-        known.pop(obj.session_uid, None)  # It may be another once nothing animates it any more.
-    found = known.get(obj.session_uid)
-    if found is None:
-        pbd = obj.pbd
+    pbd, pbd_collider = obj.pbd, obj.pbd_collider
+    # A script can put a setting back to its default, of which nobody is told: then one less is kept.
+    count = len(pbd.keys()), len(pbd.field_weights.keys()), len(pbd_collider.keys())
+    before, found = known.get(obj.session_uid, (None, None))
+    if found is None or before != count or obj.animation_data is not None:
         settings = ObjectSettings(_material_values(pbd), _map_values(pbd), _weights(pbd.field_weights), None)
-        found = Stored(settings, (_others_of_object(pbd), _collider_values(obj.pbd_collider)))
-        if obj.animation_data is None:
-            known[obj.session_uid] = found
+        found = Stored(settings, (_others_of_object(pbd), _collider_values(pbd_collider)))
+        known[obj.session_uid] = count, found
+        if obj.animation_data is not None:
+            del known[obj.session_uid]  # It may be another once nothing animates it any more.
     return found
-
-
-READ_ANYWAY = 8
-"""Settings of so many objects are read again at each frame, by turns, whether one was set or not: a script can put them
-back to their defaults, of which nobody is told. All of 100 objects would take 3 ms."""
-
-
-def forget_some() -> None:
-    """A frame is shown: what was known for longest has to be read again."""
-    for uid in [*itertools.islice(known, READ_ANYWAY)]:
-        del known[uid]
 
 
 def raw_material(obj: Object) -> ObjectSettings:
