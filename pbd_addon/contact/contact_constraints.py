@@ -49,6 +49,7 @@ class ContactConstraints(ContactRows):
         welds: Particles that are one; of each group, the surfaces have the first.
         seam_neighbors: What comes closer beside seams.
         rigid: Which particles are rigid.
+        piece: As in `broad_phase.Rules`.
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
@@ -69,8 +70,9 @@ class ContactConstraints(ContactRows):
         welds: WeldConstraints,
         seam_neighbors: SeamNeighbors,
         rigid: RigidConstraints,
+        piece: np.ndarray | None = None,
     ) -> None:
-        self.rigid = rigid
+        self.rigid, self._piece = rigid, piece
         self.welds = welds
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
@@ -405,7 +407,8 @@ class ContactConstraints(ContactRows):
         thickness = self._thickness()
         self._between = np.where(is_rigid | is_rigid[:, None], thickness[:, None] + thickness, self._between)
         is_self = np.array([meet and material.self_collision for material in materials], bool)
-        return Rules(self._distances(), is_self, meet, settings.collisions == "FAST", self.rest, self._left_out)
+        is_fast = settings.collisions == "FAST"
+        return Rules(self._distances(), is_self, meet, is_fast, self.rest, self._left_out, self._piece)
 
     def _thickness(self) -> np.ndarray:
         return np.array([material.thickness for material in self._materials])
