@@ -11,7 +11,7 @@ from ..bodies.fields import Touch
 from ..constraints import SeamConstraints
 from ..contact.stretch_coupling import couple_stretch_and_contact, strained_particles
 from ..model.model import Model, Place, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
 
 
 def as_array(planes: Sequence[Place]) -> np.ndarray:
@@ -112,6 +112,9 @@ class MeetingObstacles(QuietObstacles):
     def __init__(self, part: Obstacles, frame: Frame) -> None:
         super().__init__(part, frame)
         self._seams = frame.model.kind(SeamConstraints)
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing, in substeps in which nothing meets."""
 
     def couple(self, substep: Substep) -> None:
         """Project springs and contact in turn, where contact has stretched cloth."""

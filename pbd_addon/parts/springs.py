@@ -7,7 +7,7 @@ import numpy as np
 from ..bodies.fields import Elasticity
 from ..constraints.distance import SECOND_ORDER_SWEEPS, is_soft
 from ..model.model import Model, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
 
 WAVE_EDGES = 1.75
 """Largest number of edges that a tension wave crosses in a substep of soft cloth.
@@ -67,6 +67,9 @@ class Springs(Part):
 
 class PushedSprings(Acting):
     """What is known of pushed bodies in a frame where anything can push."""
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing, in substeps in which nothing pushes."""
 
     def remember(self, duration: float, stop: float) -> None:
         model = self.frame.model
