@@ -11,7 +11,7 @@ from ..arrays.arguments import FARTHEST
 from ..constraints import SeamConstraints
 from ..contact.stretch_coupling import couple_stretch_and_contact, strained_particles
 from ..model.model import Model, Place, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
 from ..settings.fields import Checked, chooses, multiplies, setting, varies
 
 
@@ -171,6 +171,9 @@ class MeetingObstacles(QuietObstacles):
     def __init__(self, part: Obstacles, frame: Frame) -> None:
         super().__init__(part, frame)
         self._seams = frame.model.kind(SeamConstraints)
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing, in substeps in which nothing meets."""
 
     def couple(self, substep: Substep) -> None:
         """Project springs and contact in turn, where contact has stretched cloth."""

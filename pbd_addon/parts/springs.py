@@ -8,7 +8,7 @@ import numpy as np
 
 from ..constraints.distance import SECOND_ORDER_SWEEPS, is_soft
 from ..model.model import Model, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
 from ..settings.fields import Checked, multiplies, setting, varies
 
 WAVE_EDGES = 1.75
@@ -180,6 +180,9 @@ class Springs(Part):
 
 class PushedSprings(Acting):
     """What is known of pushed bodies in a frame where anything can push."""
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing, in substeps in which nothing pushes."""
 
     def remember(self, duration: float, stop: float) -> None:
         model = self.frame.model
