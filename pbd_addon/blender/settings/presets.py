@@ -7,9 +7,9 @@ which it names; and the user's, which hold values, in the preset folder of the u
 import dataclasses
 import os
 import zlib
-from typing import Any
 
 from ...bodies.material import PRESETS, Material
+from ..kinds import Group
 
 CLOTH = "pbd_cloth"
 BALLOON = "pbd_balloon"
@@ -49,7 +49,7 @@ def fields(kind: str) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 
-def apply(pbd: Any, name: str) -> None:
+def apply(pbd: Group, name: str) -> None:
     """Give an ``Object.pbd`` the settings of a shipped preset; another name does nothing."""
     if name in PRESETS:
         material = PRESETS[name]
@@ -59,17 +59,17 @@ def apply(pbd: Any, name: str) -> None:
         note(pbd, kind, name)
 
 
-def note(pbd: Any, kind: str, name: str) -> None:
+def note(pbd: Group, kind: str, name: str) -> None:
     """Remember the preset, of this kind and name, that was just applied to an object."""
     pbd.preset, pbd.preset_mark = name, _mark(pbd, kind)
 
 
-def chosen(pbd: Any) -> tuple[str, bool]:
+def chosen(pbd: Group) -> tuple[str, bool]:
     """Name of the preset applied last, or "", and whether the material is unchanged since."""
     return pbd.preset, pbd.preset_mark == _mark(pbd, pbd.preset_mark.partition(" ")[0])
 
 
-def _mark(pbd: Any, kind: str) -> str:
+def _mark(pbd: Group, kind: str) -> str:
     """A checksum of the settings in presets of this kind."""
     values = [getattr(pbd, name) for name in fields(kind)]
     return f"{kind} {zlib.crc32(repr(values).encode()):08x}"
