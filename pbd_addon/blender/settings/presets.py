@@ -9,43 +9,26 @@ import os
 import zlib
 
 from ...bodies.material import PRESETS, Material
+from ...parts import Inflation, Inside, Pinning, Seam, Solid, Strength
 from ..kinds import Group
 
 CLOTH = "pbd_cloth"
 BALLOON = "pbd_balloon"
 
-PRESSURE_FIELDS = (
-    *("pressure_mode", "pressure", "overpressure", "k_volume"),
-    *("gas_density", "pump", "burst_pressure", "burst_strain"),
-)
-"""Fabric presets do not set these, so a cushion can change its cover and stay inflated."""
+OF_OTHERS = (Pinning, Seam, Strength, Inside, Solid)
+"""What these say belongs to the scene, to the mesh or to the object, not to the material."""
 
-PIN_FIELDS = ("hold_pins", "pin_stiffness")
-"""These belong to the scene, not to the material."""
-
-SEWING_FIELDS = ("sewing", "closing_time", "sewing_force", "seam_bend", "seam_angle")
-"""These belong to the mesh: what is sewn, and how far apart it lies."""
-
-TEAR_FIELDS = ("tear_strength", "join_borders")
-"""These belong to the mesh: whether it is split, so that it can tear or part."""
-
-INSIDE_FIELDS = (
-    *("internal_springs", "internal_spring_length", "internal_spring_diversion", "internal_spring_normals"),
-    *("internal_tension", "internal_compression"),
-)
-"""These belong to the mesh: what is inside of it."""
-
-RIGID_FIELDS = ("rigid", "mass")
-"""These belong to the object: whether it is a solid, and how heavy it is as a whole."""
-
-CONTACT_FIELDS = ("self_collision", "self_distance")
-"""These belong to the mesh: whether it folds, and how fine it is."""
+OF_MESH = ("join_borders", "self_collision", "self_distance")
+"""So does whether the mesh is split, whether it folds, and how fine it is."""
 
 
 def fields(kind: str) -> tuple[str, ...]:
-    """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`."""
-    of_mesh = SEWING_FIELDS + TEAR_FIELDS + INSIDE_FIELDS + RIGID_FIELDS + CONTACT_FIELDS
-    left_out = PIN_FIELDS + of_mesh + (() if kind == BALLOON else PRESSURE_FIELDS)
+    """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`.
+
+    Fabric presets do not set what is inside, so a cushion can change its cover and stay inflated.
+    """
+    groups = OF_OTHERS + (() if kind == BALLOON else (Inflation,))
+    left_out = {*OF_MESH, *(field.name for group in groups for field in dataclasses.fields(group))}
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 
