@@ -208,7 +208,8 @@ class MotionBounds:
         error = ERROR_MARGIN * self.prediction_error[of]
         error_of_mean = np.where(self.self_only, 0.0, ERROR_MARGIN * self.error_of_mean)
         drift = np.where(self.self_only, 0.0, np.sqrt(np.einsum("im,im->m", mean_step, mean_step)))
-        most = np.maximum(self._quantiles(error, owner, 0.9), error_of_mean)
+        is_free = bool(self.is_free[which].all())
+        most = np.maximum(0.0 if is_free else self._quantiles(error, owner, 0.9), error_of_mean)
         farthest = np.where(self.is_free, FREE_DISPLACEMENT, DISPLACEMENT_LIMIT)
         others = np.where(self.is_free, 0.0, [most / ERROR_LIMIT, drift / DRIFT_LIMIT])
         rates = self._quantiles(speed, owner, 0.95) / farthest, *others
