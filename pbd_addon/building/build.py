@@ -212,10 +212,10 @@ def _in_order(model: Model) -> Model:
         sequence = (*constraints[:after], *pair * (SOFT_ROUNDS - 1), *constraints[after:])
     skin = model.part(Skin)
     is_pressed = skin is not None and skin.pressurized.active
-    others = model.contact.active or is_pressed or model.welds.active
-    others = others or model.can_tear  # which asks for forces within a frame
+    others = is_pressed or model.welds.active or model.can_tear  # which asks for forces within a frame
     for kind in (model.shear, model.bends[1]):
-        kind.once = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
+        kind.once_apart = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
+        kind.once = kind.once_apart and not model.contact.active
     if skin and is_pressed:
         after = sequence.index(model.volume) + 1
         sequence = (*sequence[:after], EndOfPass(skin.pressurized), *sequence[after:])
