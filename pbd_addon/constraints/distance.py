@@ -392,14 +392,29 @@ class DistanceConstraints(Constraints):
     def begin_calls(self) -> list[Call]:
         return [] if self.once else [Call("clear", 0, (self.multipliers,))]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
-        kept = last or not self.once
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         there = [(number, 1) for number in range(len(self.chains))]
         if self.sweep is None and not self.alone:
             # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
-        back = [(number, 1) for number in range(len(self.way_back))][::-1]
-        found = [*self._along(self.chains, there, fresh, kept), *self._along(self.way_back, back, False, True)]
+            return self._along(self.chains, there, fresh, kept) + self._swept_again(kept)
+        return self._along(self.chains, there, fresh, kept) + self.back(kept)
+
+    def there(self, fresh: bool) -> list[Call]:
+        """The chains, family after family: half of a pass."""
+        return self._along(self.chains, [(number, 1) for number in range(len(self.chains))], fresh, True)
+
+    def back(self, kept: bool) -> list[Call]:
+        """The other half: the chains in reverse, or the sweep."""
+        chains = self.way_back
+        if self.sweep is None and not self.alone:
+            chains = self.chains
+        order = [(number, 1) for number in range(len(chains))][::-1]
+        return self._along(chains, order, False, True) + self._swept_again(kept)
+
+    def _swept_again(self, kept: bool) -> list[Call]:
+        """What is swept after the chains."""
+        found: list[Call] = []
         if self.sweep is not None:
             found += self._sweep_over(self.sweep, self.sweeps, kept)
         if self.around_pins is not None:

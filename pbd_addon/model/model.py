@@ -134,6 +134,8 @@ class Model(Layout):
         kinds: All kinds of constraints, in the order of projection.
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
+        rounds: The same with rounds of bending and springs, see `constraints.rounds`; () where there are none.
+        frugal: Kinds of which no multipliers are asked for within a frame if each is projected once a substep.
         outer: Those of them that may push bodies or have friction.
         scratch: What `fused` has written down of the calls of substeps. It is no part of what the model says.
     """
@@ -167,6 +169,8 @@ class Model(Layout):
     kinds: tuple[Constraints, ...] = ()
     constraints: tuple[Constraints, ...] = ()
     sequence: tuple[Constraints, ...] = ()
+    rounds: tuple[Constraints, ...] = ()
+    frugal: tuple[Constraints, ...] = ()
     outer: tuple[Constraints, ...] = ()
     scratch: dict[str, Any] = dataclasses.field(default_factory=dict)
 

@@ -172,6 +172,7 @@ class Frame:
         second_order: Whether substeps look back, see `time_stepping`.
         fraction: From where on it is stepped: more than 0 if cloth has torn there.
         acting: What its parts do in it; hooks: the same, by when.
+        sequence: The kinds of constraints as an iteration solves them; a part may take `Model.rounds`.
         is_driven: Whether somebody moves anything that holds cloth.
         excused: Particles whose edges may be overstretched, (n,) bool, or (0,) for none.
     """
@@ -186,6 +187,7 @@ class Frame:
     fraction: float = 0.0
     acting: list[Acting] = dataclasses.field(default_factory=list)
     hooks: Hooks = dataclasses.field(default_factory=Hooks)
+    sequence: tuple[Constraints, ...] = ()
     is_driven: bool = False
     excused: np.ndarray = dataclasses.field(default_factory=lambda: NOBODY)
 
@@ -198,7 +200,7 @@ class Frame:
 
     def begin(self, fraction: float) -> None:
         """Tell everything that moves by itself where it goes, from a fraction of the frame on."""
-        self.fraction = fraction
+        self.fraction, self.sequence = fraction, self.model.sequence
         for kind in self.model.kinds:
             kind.lay_out(self.kernels)
         found = (part.begin_frame(self) for part in self.model.acting)

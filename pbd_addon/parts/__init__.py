@@ -22,6 +22,7 @@ from .pins import Pinning, Pins
 from .plasticity import Plasticity, Yielding
 from .rigid import Rigid, Solid
 from .ropes import Ropes
+from .rounds import Rounds
 from .sewing import Seam, Sewing
 from .skin import Skin
 from .slides import Slides
@@ -33,7 +34,7 @@ from .welds import Welds
 
 PARTS: tuple[type[Part], ...] = (
     *(RestShapes, Tearing, Gas, Pins, Grabs, Slides, Damping, Skin, Springs, Obstacles, Rigid, Air, Lift),
-    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Pace),
+    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Pace, Rounds),
 )
 """All parts, in the order in which they act at the same time.
 
