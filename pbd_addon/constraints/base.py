@@ -182,7 +182,8 @@ class Constraints:
         cause: Why more substeps may be needed, one of `model.REASONS`; "" if the residual never asks for more.
         tolerance: `Residual.error` that does not show.
         order: Power of the substep's length with which that error grows; 0 if only `Residual.short` grows with it.
-        once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame.
+        once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame;
+            once_apart: whether that is so where nothing meets.
         inverse_masses: Of all particles, (n,) [1/kg], if `project` takes packed positions; else None.
         kernels: Those that rows are laid out for, once they are.
         h: Length of the substep that was begun last [s]; 0 if what depends on it has to be computed anew.
@@ -195,6 +196,7 @@ class Constraints:
     tolerance: float = np.inf
     order: float = 0.0
     once: bool = False
+    once_apart: bool = False
     inverse_masses: np.ndarray | None = None
     kernels: Kernels = numpy_kernels
     is_laid_out: bool = False
@@ -228,12 +230,12 @@ class Constraints:
         """What `begin_substep` does again in each substep of the same length, see `kernels.protocol.frames`."""
         return []
 
-    def calls(self, last: bool, fresh: bool) -> list[Call] | None:
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
         """What `project` calls, for kernels' compiled frames; None for kinds that do anything else.
 
         With the same arrays in each substep of the same length, for these:
 
-        last: Whether the substep ends the frame.
+        kept: Whether anything asks for the multipliers of the substep.
         fresh: Whether this kind is projected for the first time in the substep.
         """
         return None
