@@ -277,7 +277,7 @@ class FrameFiles:
     def _rest(self, frame: int) -> Path:
         return self.folder / f"frame_{frame:06d}.npz"
 
-    def _open_body(self, name: str, count: int) -> Any:
+    def _open_body(self, name: str, count: int) -> BinaryIO:
         """A body's file, to be written to; raises `OSError` if it is not ours."""
         own_files.check_folder(self.folder, LEVELS)
         if not _is_body(self.folder / name, count):
