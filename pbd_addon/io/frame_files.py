@@ -26,7 +26,7 @@ import zipfile
 import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 

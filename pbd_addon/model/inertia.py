@@ -56,7 +56,7 @@ def inertia_of(
     maps: Sequence[Mapping[str, np.ndarray]],
     settings: SolverSettings,
     volume: VolumeConstraints,
-) -> dict[str, np.ndarray]:
+) -> dict[str, Any]:
     """The masses of a `Model`, arrays by name."""
     bodies, free, pinned, islands = layout.bodies, layout.free, layout.pinned, layout.islands
     counts = [len(body.vertices) for body in bodies]

@@ -23,7 +23,7 @@ from ..errors import DamagedFrame, PBDError
 from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
-from ..settings.raw_settings import TABLE
+from ..settings.raw_settings import TABLE, object_settings
 from . import checksums, disk_format
 from .disk_format import About, Names
 from .record import Record
@@ -146,7 +146,9 @@ class DiskCache:
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],
-            painted=[checksums.painted(member, record.scene_sim.applied[member.uid]) for member in members],
+            painted=[
+                checksums.painted(member, object_settings(record.scene_sim.applied, member.uid)) for member in members
+            ],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=checksums.curve_checks(record),
             first_guess=record.first_guess,
