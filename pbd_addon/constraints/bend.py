@@ -40,10 +40,7 @@ from .base import (
     sort_rows,
     within_half_turn,
 )
-from .plate import PlateConstraints
-
-TOLERANCE = 0.02
-"""Accepted error of a hinge's angle [rad]: about 1° is visible at a crease."""
+from .plate import TOLERANCE, PlateConstraints
 
 
 def hinge_geometry(rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

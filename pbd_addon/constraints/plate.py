@@ -23,7 +23,7 @@ from ..bodies.creases import Creases
 from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
-from .base import Constraints, within_half_turn
+from .base import SAMPLE, Constraints, Residual, percentile, residual_of, within_half_turn
 from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
@@ -44,6 +44,9 @@ top, has 10 million, and took more than 20 s a frame."""
 
 CLAMP = 1e4
 """Factor on the stiffness of triangles whose corners are all pinned: the sheet next to them is clamped, not hinged."""
+
+TOLERANCE = 0.02
+"""Accepted error of a hinge's angle [rad]: about 1° is visible at a crease."""
 
 MOST_TURNS, TURNED = 8, 1e-4
 """If the rest shape is folded, the load rotates with the normals: the system is solved at most this often, until no
@@ -173,11 +176,11 @@ class Plate:
         p[ids] += step
         moved[ids] += step
 
-    def angles(self, p: np.ndarray) -> np.ndarray:
-        """Dihedral angle minus rest angle of every hinge at positions p (n, 3), (m,) [rad]."""
-        hinges = self.elements.hinges.T
+    def angles(self, p: np.ndarray, some: slice = slice(None)) -> np.ndarray:
+        """Dihedral angle minus rest angle of every hinge, or of some, at positions p (n, 3), (m,) [rad]."""
+        hinges = self.elements.hinges[some].T
         angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
-        return within_half_turn(angles - self.rest_angles if self.bent else angles)
+        return within_half_turn(angles - self.rest_angles[some] if self.bent else angles)
 
     def moments(self, p: np.ndarray) -> np.ndarray:
         """Moment of every hinge against its opening at positions p (n, 3), (m,) [N m]."""
@@ -201,6 +204,8 @@ class PlateConstraints(Constraints):
     """
 
     name = "plate bend"
+    cause = "bend"
+    tolerance = TOLERANCE
 
     def __init__(self, sheets: Sequence[Sheet]) -> None:
         self.sheets = list(sheets)
@@ -265,6 +270,28 @@ class PlateConstraints(Constraints):
             plate.solve(kernels, own, x[:, plate.part].T, self._moved[number], self.h)
             p[:, plate.part] = own.T
         self._reached = p.T.copy()
+
+    def residual(self, p: np.ndarray) -> Residual:
+        """What stretch, shear and the others have done to the angles since this kind was projected last.
+
+        The plates themselves have no residual there.
+        """
+        if not self.h or not len(self._reached):
+            return Residual()
+        pairs = [
+            [plate.angles(x[plate.part], some) for x in (self._reached, p.T)] for plate, some in self._sampled()
+        ]
+        reached, angles = (np.concatenate(each) for each in zip(*pairs))
+        return residual_of(np.abs(within_half_turn(angles - reached)), np.abs(angles))
+
+    def change(self, p: np.ndarray, way: np.ndarray) -> float:
+        hinges = np.concatenate([plate.elements.hinges[some] + plate.part.start for plate, some in self._sampled()]).T
+        return percentile(np.abs(np.einsum("ijk,ijk->k", dihedral_angles(p[:, hinges])[1], way[:, hinges])))
+
+    def _sampled(self) -> list[tuple[Plate, slice]]:
+        """The plates, each with those of its hinges that are looked at."""
+        count = sum(len(plate.elements.hinges) for plate in self.plates.values())
+        return [(plate, slice(None, None, max(count // SAMPLE, 1))) for plate in self.plates.values()]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.concatenate([plate.angles(x[plate.part]) for plate in self.plates.values()])
