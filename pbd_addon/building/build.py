@@ -140,7 +140,6 @@ def with_materials(
         model, materials=tuple(materials), maps=tuple(maps), settings=settings, sizes=sizes, bends=bends, folds=folds,
         **inertia,
     )  # fmt: skip
-    model.shear.sizes = sizes
     found = [kind.build(model, model.part(kind)) for kind in PARTS]
     model = _with_parts(model, [part for part in found if part is not None])
     factors = model.maps_of_particles(maps)

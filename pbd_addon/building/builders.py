@@ -21,6 +21,7 @@ from ..constraints import (
     Sheet,
     WeldConstraints,
     hinge_geometry,
+    resolved_shares,
 )
 from ..constraints.base import once_if_equal
 from ..constraints.plate_elements import FLAT
@@ -109,7 +110,7 @@ def shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
     geometry = 2.0 * area / lengths**2
     built = DistanceConstraints(
-        "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, layout.extents
+        "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, alone=True
     )
     built.first_number = sum(len(b.mesh.edges) for b in layout.bodies)
     return built
@@ -149,11 +150,14 @@ def bends(
     dynamic = np.array([b.dynamic_mesh for b in layout.bodies])[body]
     isometric &= ~np.array([material.bend_yield > 0.0 for material in materials])[body] & ~dynamic
     numbers = np.flatnonzero(~isometric)
+    shares = resolved_shares(hinges, stencils, rest, w)
     bends = (
         plates,
-        IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], w, plates),
+        IsometricConstraints(
+            hinges[isometric], stencils[:, isometric], body[isometric], w, plates, shares[isometric]
+        ),
         DihedralConstraints(
-            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers
+            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers, shares[numbers]
         ),
     )  # fmt: skip
     follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")

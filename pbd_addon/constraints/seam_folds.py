@@ -31,7 +31,8 @@ class SeamFoldConstraints(DihedralConstraints):
     name = "seam bend"
 
     def __init__(self, hinges: np.ndarray, geometry: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
-        super().__init__(hinges, np.zeros(len(hinges)), geometry, body, w, None, np.arange(len(hinges)))
+        angles = shares = np.zeros(len(hinges))
+        super().__init__(hinges, angles, geometry, body, w, None, np.arange(len(hinges)), shares)
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         super().set_materials(materials, settings, w)

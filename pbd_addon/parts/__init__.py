@@ -43,7 +43,7 @@ KEPT: dict[str, dict[str, Kept]] = {part.name: dict(part.MEMORY) for part in PAR
 
 ORDER = (
     *("attachment", "grab", "inflation", "plate bend", "isometric bend", "dihedral bend", "seam bend", "rope bend"),
-    *("levels", "tether", "struts", "sliding pin", "shear", "stretch", "welds", "seams", "volume"),
+    *("shear", "levels", "tether", "struts", "sliding pin", "stretch", "welds", "seams", "volume"),
     *("", "rigid", "plane", "contact"),
 )
 """Kinds of constraints by name, in the order of projection: what acts far first, contact last. "" are all others."""
