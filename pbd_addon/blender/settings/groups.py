@@ -7,7 +7,7 @@ from ...bodies.settings import Material, SolverSettings
 from .field_properties import shown_fields
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "quality": ("substeps", "automatic", "speed"),
+    "quality": ("substeps", "automatic", "shape_error", "speed"),
     "solver": ("method", "iterations", "kernels"),
     "weight": ("density", "drag"),
     "weight of a solid": ("mass", "drag"),
