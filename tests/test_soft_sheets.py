@@ -8,8 +8,8 @@ import pytest
 from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation
+from pbd_addon.bodies.material import PRESETS
 from pbd_addon.bodies.presets import FIGURES
-from pbd_addon.bodies.settings import PRESETS
 from pbd_addon.kernels import available
 
 DT = 1 / 24

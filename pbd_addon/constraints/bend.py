@@ -14,16 +14,17 @@ from: Bergou et al. 2006: a quadratic energy, whose gradient is constant
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import of_rows
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.guards import SMALLEST
 from ..kernels.protocol.projections import LEAST_GIVE, FlatHinges, Hinges
+from ..meshes.factors import of_rows
+from ..settings.solver_settings import SolverSettings
 from .base import (
     NO_STIFFNESS,
     NOTHING,
@@ -42,6 +43,9 @@ from .base import (
     within_half_turn,
 )
 from .plate import PlateConstraints, visible_share
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 SHAPE_PER_ODDS = 0.05
 """How much of its size a shape is off where hinges are half as stiff as they should be. Pear loops of cotton and silk
@@ -309,6 +313,7 @@ class IsometricConstraints(_HingeConstraints):
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
         stiffness, alpha = stiffness * brake, self._alpha(slice(None))
         scale = -self.k / (stiffness + np.maximum(alpha - self.shares * stiffness, LEAST_GIVE * alpha))
+        self._given: np.ndarray | None = None
         leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage  # a view would keep all of it
         self.hinges = FlatHinges(self.stencils, leverage, NOTHING, scale, self.gamma)
 
@@ -317,7 +322,10 @@ class IsometricConstraints(_HingeConstraints):
         return np.asarray(self.compliance[some] / self.h**2)
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        hinges = self.hinges if fresh else self.hinges._replace(alpha=self._alpha(slice(None)))
+        hinges = self.hinges
+        if not fresh:
+            self._given = self._alpha(slice(None)) if self._given is None else self._given
+            hinges = hinges._replace(alpha=self._given)
         multipliers = self.multipliers if last or not self.once else self._no_multipliers
         return [Call("project_isometric", 2, (self.colored, hinges, multipliers, fresh))]
 

@@ -11,16 +11,16 @@ Straight runs of edges are solved as a whole (`chains`); then all edges that are
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.maps import of_rows
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.chains import Along, Links
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Colored, Springs
+from ..meshes.factors import of_rows
+from ..settings.solver_settings import SolverSettings
 from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
@@ -38,6 +38,9 @@ from .base import (  # fmt: skip
     sort_rows,
 )
 from .chains import Family, filter_chains, find_families, lay_out
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 INFLATED = 1.1
 """A skin that is to hold more than this multiple of its rest volume counts as inflated: 1.1 strains edges by 3 %."""
@@ -393,8 +396,24 @@ class DistanceConstraints(Constraints):
         if self.sweep is None and not self.alone:
             # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
-        back = [(number, 1) for number in range(len(self.way_back))][::-1]
-        found = [*self._along(self.chains, there, fresh, kept), *self._along(self.way_back, back, False, True)]
+            return self._along(self.chains, there, fresh, kept) + self._swept_again(kept)
+        return self._along(self.chains, there, fresh, kept) + self.back(kept)
+
+    def there(self, fresh: bool) -> list[Call]:
+        """The chains, family after family: half of a pass."""
+        return self._along(self.chains, [(number, 1) for number in range(len(self.chains))], fresh, True)
+
+    def back(self, kept: bool) -> list[Call]:
+        """The other half: the chains in reverse, or the sweep."""
+        chains = self.way_back
+        if self.sweep is None and not self.alone:
+            chains = self.chains
+        order = [(number, 1) for number in range(len(chains))][::-1]
+        return self._along(chains, order, False, True) + self._swept_again(kept)
+
+    def _swept_again(self, kept: bool) -> list[Call]:
+        """What is swept after the chains."""
+        found: list[Call] = []
         if self.sweep is not None:
             found += self._sweep_over(self.sweep, self.sweeps, kept)
         if self.around_pins is not None:

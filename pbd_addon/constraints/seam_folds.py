@@ -9,12 +9,16 @@ from: as there
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.mesh import half_edges
-from ..bodies.settings import Material, SolverSettings
+from ..meshes.mesh import half_edges
+from ..settings.solver_settings import SolverSettings
 from .bend import DihedralConstraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class SeamFoldConstraints(DihedralConstraints):
