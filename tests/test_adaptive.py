@@ -39,7 +39,7 @@ def test_a_cloth_at_rest_takes_few_substeps():
 
 @pytest.mark.parametrize("accepted", [0.1, 0.05])
 def test_it_reaches_the_shape_that_is_asked_for(accepted):
-    """A strip of paper that hangs over takes the steps that bring its error below what is accepted, and not many more."""
+    """A strip that hangs over takes the steps that bring its error below what is accepted, and not many more."""
     x, y = np.meshgrid(np.linspace(-0.1, 0.1, 25), np.linspace(0.0, 0.05, 7))
     vertices = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
     quads = grid(24, 6, 0.2, 0.05)[1]

@@ -9,9 +9,10 @@ from helpers.meshes import grid
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
 from pbd_addon.constraints import Constraints
 from pbd_addon.constraints.base import Residual, residual_of
-from pbd_addon.frames.report import MOST_STEPS, advise
+from pbd_addon.frames.report import ADVISED_SHARE, MOST_STEPS, advise
 from pbd_addon.kernels import available
 from pbd_addon.model.model import REASONS
+from pbd_addon.parts import rounds
 from pbd_addon.stepping.adaptive import BLURRED_SHARE, POWER, growth, shape_errors
 
 DT = 1 / 24
@@ -77,13 +78,13 @@ def test_residuals_are_shares():
     assert report.advice is None
 
 
-@pytest.mark.parametrize("error", [0.06, 0.1, 0.4])
+@pytest.mark.parametrize("error", [0.06, 0.1, 0.25])
 def test_the_advice_would_do(error):
     """An error grows with a substep's length at least: with the steps that are told it is the accepted one at most."""
     found, advice = advise([(Kind(), Residual(0.5, error))], 20, 0.05)
     assert found == error
-    assert error * 20 / advice.substeps <= 0.05 + 1e-9
-    assert advice.substeps - 20 * error / 0.05 < 5.0
+    assert error * 20 / advice.substeps <= ADVISED_SHARE * 0.05 + 1e-9
+    assert advice.substeps - 20 * error / (ADVISED_SHARE * 0.05) < 5.0
 
 
 def test_what_is_accepted_is_not_told():
@@ -98,11 +99,12 @@ def test_what_is_accepted_is_not_told():
 def test_what_no_steps_would_mend_has_none():
     """0 steps where more than 200 were needed."""
     assert advise([(Kind(), Residual(1.0, 0.6))], 20, 0.05)[1].substeps == 0
-    assert 0 < advise([(Kind(), Residual(0.9, 0.4))], 20, 0.05)[1].substeps <= MOST_STEPS
+    assert 0 < advise([(Kind(), Residual(0.9, 0.3))], 20, 0.05)[1].substeps <= MOST_STEPS
 
 
-def test_plates_tell_what_stretch_undoes():
-    """Paper at 8 mm that hangs over an edge is undone in part: the share shrinks with the length of substeps."""
+def test_plates_tell_what_stretch_undoes(monkeypatch):
+    """Paper at 8 mm that hangs over an edge is undone in part: without rounds, less in shorter substeps."""
+    monkeypatch.setattr(rounds, "MOST_UNDONE", np.inf)
     vertices, quads = grid(24, 6, 0.2, 0.05)
     pins = np.flatnonzero(np.abs(vertices[:, 0]) < 0.013)
     found = []

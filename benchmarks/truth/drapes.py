@@ -2,7 +2,8 @@
 
 Discs of 30 cm hang over a disc of 18 cm as on Cusick's tester: what counts is the share of the ring around it that
 their shadow covers. A disc has several ways to fold, whose shares differ by ten points: all begin with a trace of the
-same number of folds, and shares are means over starts with these elsewhere on the mesh. Curtains are compared from the same folds, those of the finest.
+same number of folds, and shares are means over starts with these elsewhere on the mesh. Curtains are compared from the
+same folds, those of the finest.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ class Constraints:
         return Residual()
 
     def shape_error(self, residual: Residual) -> float:
-        """By how much a residual puts a shape at rest off, over its size, as measured on drapes and loops; 0: by none."""
+        """By how much a residual puts a shape at rest off, over its size, as measured on drapes and loops; or 0."""
         return 0.0
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:

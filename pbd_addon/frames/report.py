@@ -17,8 +17,9 @@ from ..timing.stopwatch import Stopwatch
 MOST_STEPS = 200
 """More quality steps than this are not advised: a frame would take ten times as long as usual."""
 
-ADVISED_POWER = 1.0
-"""`adaptive.POWER` for an advice, which is not corrected afterwards: the least that was measured."""
+ADVISED_POWER, ADVISED_SHARE = 1.0, 0.6
+"""`adaptive.POWER` and `adaptive.AIMED_SHARE` for an advice, which is not corrected afterwards: the least power that
+was measured, and a margin, because with more steps bending may go on without rounds."""
 
 
 class Advice(NamedTuple):
@@ -101,7 +102,7 @@ def advise(found: Sequence[adaptive.Found], substeps: int, accepted: float) -> t
     error = min(sum(errors), 1.0)
     if error <= accepted:
         return error, None
-    enough = int(5.0 * math.ceil(substeps * adaptive.growth(error, accepted, ADVISED_POWER) / 5.0))
+    enough = int(5.0 * math.ceil(substeps * adaptive.growth(error, ADVISED_SHARE * accepted, ADVISED_POWER) / 5.0))
     return error, Advice(found[int(np.argmax(errors))][0].cause, enough if enough <= MOST_STEPS else 0)
 
 

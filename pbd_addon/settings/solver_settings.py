@@ -42,8 +42,8 @@ class SolverSettings(Checked):
     automatic: bool = setting(
         False,
         "Automatic",
-        "Choose the steps of each frame by its motion and by how far its shape is from the converged one: from a quarter "
-        "of Quality Steps to four times as many. XPBD only",
+        "Choose the steps of each frame by its motion and by how far its shape is from the converged one: from a "
+        "quarter of Quality Steps to four times as many. XPBD only",
     )
     shape_error: float = setting(
         0.05,

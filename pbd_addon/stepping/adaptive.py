@@ -49,9 +49,11 @@ stiffer when it expands than when it was compressed, and gain energy: a beach ba
 20 or 40 fixed substeps it is 9 or 10."""
 
 ROTATION_LIMIT = 0.015
-"""Largest rotation or bending of a body in one substep [rad]. A body that does as much in a frame takes the quality steps
-at least: with what residuals ask for, a double pendulum of 1 m loses 19 % of its energy in two seconds, with 20 steps
-3 %; silk that slides off an edge comes half as far as it should, with 20 steps 12 % less."""
+"""Largest rotation or bending of a body in one substep [rad].
+
+A body that does as much in a frame takes the quality steps at least: with what residuals ask for, a double pendulum of
+1 m loses 19 % of its energy in two seconds, with 20 steps 3 %; silk that slides off an edge comes half as far as it
+should, with 20 steps 12 % less."""
 
 MOST_MULTIPLE, LEAST_MULTIPLE = 4.0, 0.25
 """Largest and smallest number of automatic substeps, as multiples of the quality steps."""
