@@ -1,7 +1,5 @@
 """Paint the vertex groups that say where settings count more or less."""
 
-from typing import Any
-
 import bpy
 
 from ..pbd_addon.blender.kinds import Context, Object
@@ -19,12 +17,12 @@ ITEMS = (
 )
 
 
-def group_of(obj: Object, which: str) -> Any:
+def group_of(obj: Object, which: str) -> bpy.types.VertexGroup | None:
     """The vertex group of a map or of the pins, or None."""
     return obj.vertex_groups.get(obj.pbd.pin_group if which == PIN else getattr(obj.pbd, f"{which.lower()}_group"))
 
 
-def new_group(obj: Object, which: str) -> Any:
+def new_group(obj: Object, which: str) -> bpy.types.VertexGroup | None:
     """A new vertex group for it: of a map, with weight 1 everywhere, which changes nothing; of pins, empty."""
     if which == PIN:
         return pins.ensure_group(obj, "pin_group")

@@ -1,6 +1,6 @@
 """The floor, pins and attached vertices, drawn into the 3D View among its overlays."""
 
-from typing import Any
+from typing import cast
 
 import bpy
 
@@ -20,7 +20,7 @@ ATTACHED = (0.2, 0.85, 0.9, 1.0)
 def is_on(context: Context) -> bool:
     """Whether the view that is drawn wants it; a render reads and writes the same cloth, and is left alone."""
     view = context.space_data
-    shown = context.scene.pbd.show_overlay and view is not None and view.overlay.show_overlays
+    shown = context.scene.pbd.show_overlay and isinstance(view, bpy.types.SpaceView3D) and view.overlay.show_overlays
     return bool(shown) and not bpy.app.is_job_running("RENDER")
 
 
@@ -35,10 +35,10 @@ def draw() -> None:
         gpu_drawing.draw_points(attached, ATTACHED)
 
 
-def draw_switch(self: Any, context: Context) -> None:
+def draw_switch(self: bpy.types.Panel, context: Context) -> None:
     """The row among the overlays."""
     col = self.layout.column()
-    col.active = context.space_data.overlay.show_overlays
+    col.active = cast(bpy.types.SpaceView3D, context.space_data).overlay.show_overlays
     col.prop(context.scene.pbd, "show_overlay")
 
 

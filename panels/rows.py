@@ -2,13 +2,12 @@
 
 import textwrap
 import unicodedata
-from typing import Any
 
 import blf
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Group, Icon, Layout
 from ..pbd_addon.blender.settings import groups
 from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
 from .maps import draw_map
@@ -40,7 +39,7 @@ def columns(layout: Layout) -> Layout:
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, even_rows=False, align=True)
 
 
-def draw_group(layout: Layout, owner: Any, group: str) -> None:
+def draw_group(layout: Layout, owner: Group, group: str) -> None:
     """The settings of a group in rows of their own, with Blender's own split, so that all fields begin at one edge, and
     its maps.
 
@@ -63,7 +62,7 @@ def draw_group(layout: Layout, owner: Any, group: str) -> None:
         draw_map(bpy.context, layout, kind)
 
 
-def is_slider(field: Any) -> bool:
+def is_slider(field: bpy.types.FloatProperty) -> bool:
     """Whether a setting is drawn as a slider: a share, or a length that is dragged through millimeters.
 
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
@@ -97,7 +96,7 @@ def text_width(context: Context, text: str) -> float:
     return blf.dimensions(0, text)[0]
 
 
-def draw_sentence(layout: Layout, context: Context, sentence: str, icon: str) -> None:
+def draw_sentence(layout: Layout, context: Context, sentence: str, icon: Icon) -> None:
     """A sentence of any length, broken to the width of the region, with an icon on its first line.
 
     One without figures is translated here, one with figures where they are put in.

@@ -213,12 +213,12 @@ def _in_order(model: Model) -> Model:
         sequence = (*constraints[:after], *pair * (SOFT_ROUNDS - 1), *constraints[after:])
     skin = model.part(Skin)
     is_pressed = skin is not None and skin.pressurized.active
-    others = model.contact.active or is_pressed or model.welds.active
-    others = others or model.can_tear  # which asks for forces within a frame
+    others = is_pressed or model.welds.active or model.can_tear  # which asks for forces within a frame
     frugal = []
     for kind in (model.shear, model.bends[1]):
-        kind.once = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
-        frugal += [kind] if kind.once else []
+        kind.once_apart = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
+        kind.once = kind.once_apart and not model.contact.active
+        frugal += [kind] if kind.once_apart else []
     rounds: tuple[Constraints, ...] = ()
     bends = [kind for kind in constraints if kind.name.endswith(BEND)]
     one_pass = model.settings.method == "XPBD" and model.settings.iterations == 1

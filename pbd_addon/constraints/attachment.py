@@ -62,7 +62,7 @@ class AttachmentConstraints(Constraints):
             Call("aim", 1, (self.path[0], self.path[1], self.targets)),
         ]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         pins = Attached(self.particles, self.targets, self.weights, self.alpha, self.k)
         return [Call("project_attachment", 1, (pins, self.multipliers))]
 

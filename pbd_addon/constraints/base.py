@@ -180,7 +180,8 @@ class Constraints:
         multipliers: Lagrange multipliers of the last substep, lambda; divided by h² they are forces.
         active: Whether any row has an effect with the current materials.
         cause: Why more substeps may be needed, one of `model.REASONS`; "" if the residual never asks for more.
-        once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame.
+        once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame;
+            once_apart: whether that is so where nothing meets.
         inverse_masses: Of all particles, (n,) [1/kg], if `project` takes packed positions; else None.
         kernels: Those that rows are laid out for, once they are.
         h: Length of the substep that was begun last [s]; 0 if what depends on it has to be computed anew.
@@ -191,6 +192,7 @@ class Constraints:
     active: bool = True
     cause: str = ""
     once: bool = False
+    once_apart: bool = False
     inverse_masses: np.ndarray | None = None
     kernels: Kernels = numpy_kernels
     is_laid_out: bool = False
@@ -224,12 +226,12 @@ class Constraints:
         """What `begin_substep` does again in each substep of the same length, see `kernels.protocol.frames`."""
         return []
 
-    def calls(self, last: bool, fresh: bool) -> list[Call] | None:
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
         """What `project` calls, for kernels' compiled frames; None for kinds that do anything else.
 
         With the same arrays in each substep of the same length, for these:
 
-        last: Whether the substep ends the frame.
+        kept: Whether anything asks for the multipliers of the substep.
         fresh: Whether this kind is projected for the first time in the substep.
         """
         return None

@@ -222,7 +222,7 @@ class DihedralConstraints(_HingeConstraints):
     def begin_calls(self) -> list[Call]:
         return [Call("clear", 0, (self.multipliers,))]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         hinges = Hinges(self.weights, self.rest_angles, self.alpha, self.gamma, self.k, self.shares)
         return [Call("project_dihedral", 2, (self.colored, hinges, self.multipliers))]
 
@@ -321,12 +321,12 @@ class IsometricConstraints(_HingeConstraints):
         """Compliances of some rows for substeps of h, which few ask for, (k,)."""
         return np.asarray(self.compliance[some] / self.h**2)
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         hinges = self.hinges
         if not fresh:
             self._given = self._alpha(slice(None)) if self._given is None else self._given
             hinges = hinges._replace(alpha=self._given)
-        multipliers = self.multipliers if last or not self.once else self._no_multipliers
+        multipliers = self.multipliers if kept else self._no_multipliers
         return [Call("project_isometric", 2, (self.colored, hinges, multipliers, fresh))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:

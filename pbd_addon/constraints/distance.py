@@ -390,8 +390,7 @@ class DistanceConstraints(Constraints):
     def begin_calls(self) -> list[Call]:
         return [] if self.once else [Call("clear", 0, (self.multipliers,))]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
-        kept = last or not self.once
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         there = [(number, 1) for number in range(len(self.chains))]
         if self.sweep is None and not self.alone:
             # At the turning point the last family is solved twice in a row.

@@ -141,7 +141,7 @@ class LevelConstraints(Constraints):
         found = self.least_strain, SLACK_MARGIN, self.used, self.lengths, self.body, self.reach
         return [Call("clear", 0, (self.multipliers,)), Call("extend", 1, found)]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call] | None:
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
         return None if self.pulls_free else self._calls
 
     def _list_calls(self) -> list[Call]:

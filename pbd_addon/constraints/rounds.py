@@ -66,13 +66,15 @@ class Mark(Constraints):
         gain: How many ways bending looks ahead; at 0 the way is only measured, at the end of a frame.
     """
 
+    once_apart = True
+
     def __init__(self, way: Way, kernel: str, gain: float) -> None:
         self.way, self.kernel, self.gain = way, kernel, gain
         self.name, self.inverse_masses = way.name, way.inverse_masses
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         given = (self.way.moved,) if self.kernel == "note" else (self.way.moved, self.gain)
-        return [Call(self.kernel, 1, given)] if last or self.gain else []
+        return [Call(self.kernel, 1, given)] if kept or self.gain else []
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         for _, _, given in self.calls(True, True):
@@ -90,7 +92,7 @@ class Leg(Constraints):
     def inverse_masses(self) -> np.ndarray:  # type: ignore[override]
         return self.stretch.inverse_masses
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         return self.stretch.back(True) if self.is_back else self.stretch.there(self.is_first and self.stretch.fresh)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:

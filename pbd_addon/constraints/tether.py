@@ -186,7 +186,7 @@ class TetherConstraints(Constraints):
             Call("slacken", 1, (self.least_strain, self.shares, self.slack)),
         ]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         tethers = Tethered(self.particles, self.anchors, self.starts, self.weights, self.lengths, self.body)
         return [Call("project_tether", 1, (tethers, self.slack, self.fallen, self.multipliers))]
 

@@ -205,6 +205,7 @@ class CandidateList:
         if fields is not None:
             fresh = self._have_fields & ~(bounds.is_set & fields.are_known)
             is_late[fields.update(kernels, p, fresh, before_guard)] = True
+            expired |= bounds.keep_free(fields.is_smooth | ~self._have_fields)
         if expired.any():
             bounds.predict(x, p, expired)
             is_late |= expired.take(bounds.owner)

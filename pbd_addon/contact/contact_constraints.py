@@ -29,6 +29,9 @@ from .surface import Surface
 if TYPE_CHECKING:
     from ..bodies.material import Material
 
+AHEAD = 1.0 / 20.0
+"""Unit of time in which free bodies are predicted at the beginning of a frame, in frames."""
+
 AUTO_DISTANCE = 0.5
 """Default distance between layers of cloth, in edges."""
 
@@ -204,7 +207,13 @@ class ContactConstraints(ContactRows):
         return self._was_pinched or self._is_squeezed or self.penetration.has_no_way_out
 
     def begin_frame(
-        self, kernels: Kernels, x: np.ndarray, way: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
+        self,
+        kernels: Kernels,
+        x: np.ndarray,
+        way: np.ndarray,
+        pushed: np.ndarray,
+        prediction_error: np.ndarray,
+        penetrated: np.ndarray,
     ) -> Generator[None, None, None]:
         """Invalidate the bounds of all bodies, so that a frame depends on its state alone; in slices.
 
@@ -214,6 +223,7 @@ class ContactConstraints(ContactRows):
             kernels: Module of kernels.
             x: Positions, (3, n) [m].
             way: How far they move in the frame at their velocities, (3, n) [m].
+            pushed: Which bodies were pushed in the last frame, (bodies,) bool.
             prediction_error: At the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
             penetrated: At the end of the last frame, (bodies, colliders) bool.
         """
@@ -224,12 +234,25 @@ class ContactConstraints(ContactRows):
             self.candidate_list.bounds.invalidate()
             return
         self.candidate_list.bounds.restore(prediction_error[: self.n], prediction_error[self.n :])
-        self.candidate_list.set_reference(np.concatenate([way, self._path[1] - self._path[0]], axis=1))
+        way = np.concatenate([way, self._path[1] - self._path[0]], axis=1)
+        self.candidate_list.set_reference(way)
         self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x
             may_be_pierced = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
             yield from self._detect(kernels, may_be_pierced)
+        bounds, self._x[:, : self.n], self._x[:, self.n :] = self.candidate_list.bounds, x, self._p[:, self.n :]
+        bounds.find_free(self._x, way, pushed)
+        if (bounds.is_free >= bounds.exists)[: len(self.surfaces)].all():
+            self._look_ahead(kernels, way)
+
+    def _look_ahead(self, kernels: Kernels, way: np.ndarray) -> None:
+        """Query before the first substep, for the way of all particles at the present velocities, (3, N) [m]."""
+        bounds, there = self.candidate_list.bounds, self._x + AHEAD * way
+        bounds.advance(AHEAD, 1.0 - self._fraction - AHEAD)
+        self.candidate_list.update(kernels, there, self._x)
+        bounds.advance(-AHEAD, 1.0 - self._fraction)
+        self._is_far = True
 
     def _detect(self, kernels: Kernels, may_be_pierced: list[SurfacePair]) -> Generator[None, None, None]:
         """Detect what intersects and penetrates, in slices."""

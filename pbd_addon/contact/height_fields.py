@@ -98,19 +98,26 @@ class HeightFields:
     def _find(self, kernels: Kernels, p: np.ndarray, which: np.ndarray) -> None:
         """Find those of surfaces `which` (k + 1,) at p (3, N); those that were there are more likely to stay."""
         cells = self._cells
-        some = np.flatnonzero(which.take(cells.owner).repeat(np.diff(cells.levels[-1].first_faces)[: len(cells.owner)]))
-        normals = np.zeros((3, cells.faces.shape[1]))
-        normals[:, some] = kernels.unit_normals(p, cells.faces.take(some, axis=1))
+        meant = which.take(cells.owner)
+        if meant.all():
+            normals = kernels.unit_normals(p, cells.faces)
+        else:
+            some = np.flatnonzero(meant.repeat(np.diff(cells.levels[-1].first_faces)[: len(meant)]))
+            normals = np.zeros((3, cells.faces.shape[1]))
+            normals[:, some] = kernels.unit_normals(p, cells.faces.take(some, axis=1))
         is_known = np.zeros(1, bool)  # as part of a larger neighborhood
         parts = [self._checks_but(which)]
         for number, level in enumerate(cells.levels):
             before, theirs = self._is_flat(level), which.take(level.owner) & (level.owner >= 0)
             is_known = is_known.repeat(len(theirs) // len(is_known))
-            wanted = theirs & ~is_known
+            wanted, is_usual = theirs & ~is_known, level.height == PATCH_DEPTH - CELL_DEPTH
+            if not wanted.any() and not is_usual:
+                before[:, theirs] = False
+                continue
             first_members, members = level.neighborhoods
             angles, axes, turn = kernels.normal_cones(normals, level.first_faces, first_members, members, wanted)
             may_be = level.can_be_flat & wanted
-            if level.height == PATCH_DEPTH - CELL_DEPTH:
+            if is_usual:
                 is_smooth = is_known | ((angles <= SMOOTH_CONES[0]) & may_be)[1]
                 counts = (np.bincount(level.owner[theirs], each[theirs], len(which)) for each in (is_smooth, theirs))
                 smooth, all_patches = counts

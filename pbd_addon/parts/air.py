@@ -237,7 +237,6 @@ class AirOfFrame:
         around: What acts.
         memory: What the last frame left, see `Memory`.
         dt: Length of the frame [s].
-
     """
 
     def __init__(self, surface: AirSurface, around: Surroundings, memory: np.ndarray, dt: float) -> None:

@@ -43,7 +43,8 @@ class Rounds(Part):
         on = bool(frame.state.memory[self.name]["wanted"][0])
         frame.sequence = model.rounds if on else model.sequence
         for kind in model.frugal:
-            kind.once = not on
+            kind.once_apart = not on
+            kind.once = not on and not model.contact.active
         for way in ways_between(frame.sequence):
             way.lay_out(frame.kernels)
         return Undone(self, frame)

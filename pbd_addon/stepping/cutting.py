@@ -124,7 +124,9 @@ class CutFrame:
         frame, contact = self.frame, self.frame.model.contact
         frame.begin(fraction)
         x, way, past = frame.state.x, frame.dt * frame.state.v, frame.state.memory["obstacles"]
-        yield from contact.begin_frame(frame.kernels, x, way, past["prediction_error"], past["penetrated"])
+        yield from contact.begin_frame(
+            frame.kernels, x, way, frame.model.stretch.pushed, past["prediction_error"], past["penetrated"]
+        )
         frame.watch.lap(contact.name)
 
     def _try_second_order(self, stop: float, h: float, duration: float, slowed: float) -> bool:

@@ -222,7 +222,7 @@ def _calls(frame: Frame, last: bool) -> list[Call] | None:
         if w is not None:
             found.append(Call("pack", 1, (w,)))
         for kind in group:
-            calls = kind.calls(last, kind not in seen)
+            calls = kind.calls(last or not kind.once_apart, kind not in seen)
             if calls is None:
                 return None
             seen.add(kind)

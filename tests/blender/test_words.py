@@ -132,7 +132,9 @@ def kinds_of_constraints(extension):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "lap":
                 yield from (text.capitalize() for text in texts_in(node.args[0]))
-            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "name":
+            elif (
+                isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "name" and path.parent.name != "parts"
+            ):
                 yield from (text.capitalize() for text in texts_in(node.value))
 
 

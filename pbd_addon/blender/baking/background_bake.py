@@ -54,7 +54,7 @@ class Job:
         self.fingerprints = {obj.session_uid: mesh_io.fingerprint(obj) for obj in objects}
         self.share, self.text = 0.0, iface("Blender starts")
         self.folder = Path(tempfile.mkdtemp(prefix="pbd-bake-"))
-        self.process: Any = None
+        self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Copy the file and start the process; raises `OSError` or `RuntimeError`."""

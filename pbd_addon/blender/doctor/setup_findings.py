@@ -65,7 +65,7 @@ def unusual_size(exam: MeshExam) -> str:
 
 def uneven_scale(exam: MeshExam) -> str:
     """The simulation runs in meters at any scale; Solidify measures in object space."""
-    scale = np.abs(exam.obj.matrix_world.to_scale())
+    scale = np.abs(exam.obj.matrix_world.to_scale().to_tuple())
     thick = [modifier.name for modifier in exam.obj.modifiers if modifier.type == "SOLIDIFY"]
     if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
         return ""

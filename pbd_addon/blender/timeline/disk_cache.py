@@ -102,7 +102,9 @@ class DiskCache:
         self.files, self.record = files, record
         self.uids = list(uids)  # of objects and scene, in the order of the names in the index
         self.made = dict(made or {})  # snapshot of each frame on disk
-        self._written: dict[int, Any] = {}  # by uid: the surface written last, and the frames whose files hold it
+        self._written: dict[
+            int, tuple[Surface, dict[str, int]]
+        ] = {}  # by uid: the surface written last, and the frames whose files hold it
 
     def holds(self, frame: int) -> bool:
         """Whether a frame is on disk, in the version of the record."""

@@ -164,12 +164,12 @@ def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], 
     if present != colliders:
         raise PBDError("there are other colliders")
     last = record.snapshots[record.last_frame]
-    stood = {**last.poses, **last.surfaces}
+    stood: dict[int, Pose | Surface | FieldPlace] = {**last.poses, **last.surfaces}
     for obj in surfaces.colliders(scene):
         _check_place(user_state.place(obj), stood.get(obj.session_uid))
     for kind, places in user.places.items():
         for uid, place in places.items():
-            _check_place(place, (last.fields if kind == "field" else stood).get(uid))
+            _check_place(place, last.fields.get(uid) if kind == "field" else stood.get(uid))
 
 
 def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> None:

@@ -522,6 +522,7 @@ TEXTS = {
     "{pressures} Pa measured at frame {frame}": "{pressures} Pa gemessen in Einzelbild {frame}",
     "Pin vertices in Edit Mode": "Punkte im Bearbeitungsmodus anheften",
     "Add a shape key first": "Zuerst einen Formschlüssel hinzufügen",
+    "Substeps": "Teilschritte",
     "{count} substeps": "{count} Teilschritte",
     "Numba: not installed": "Numba: nicht installiert",
     "Numba: switched off": "Numba: ausgeschaltet",

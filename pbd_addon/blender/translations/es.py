@@ -522,6 +522,7 @@ TEXTS = {
     "{pressures} Pa measured at frame {frame}": "{pressures} Pa medidos en el fotograma {frame}",
     "Pin vertices in Edit Mode": "Fijar vértices en modo Edición",
     "Add a shape key first": "Añada primero una forma clave",
+    "Substeps": "Subintervalos",
     "{count} substeps": "{count} subintervalos",
     "Numba: not installed": "Numba: no instalado",
     "Numba: switched off": "Numba: desactivado",

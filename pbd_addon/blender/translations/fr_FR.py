@@ -522,6 +522,7 @@ TEXTS = {
     "{pressures} Pa measured at frame {frame}": "{pressures} Pa mesurés à la frame {frame}",
     "Pin vertices in Edit Mode": "Épinglez des sommets en mode édition",
     "Add a shape key first": "Ajouter d’abord une clé de forme",
+    "Substeps": "Sous-étapes",
     "{count} substeps": "{count} sous-étapes",
     "Numba: not installed": "Numba : non installé",
     "Numba: switched off": "Numba : désactivé",

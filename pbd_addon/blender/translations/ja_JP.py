@@ -522,6 +522,7 @@ TEXTS = {
     "{pressures} Pa measured at frame {frame}": "フレーム {frame} で測定 {pressures} Pa",
     "Pin vertices in Edit Mode": "編集モードで頂点をピン留めします",
     "Add a shape key first": "先にシェイプキーを追加してください",
+    "Substeps": "サブステップ",
     "{count} substeps": "{count} サブステップ",
     "Numba: not installed": "Numba: 未インストール",
     "Numba: switched off": "Numba: オフ",

@@ -522,6 +522,7 @@ TEXTS = {
     "{pressures} Pa measured at frame {frame}": "第 {frame} 帧测得 {pressures} Pa",
     "Pin vertices in Edit Mode": "在编辑模式中钉固顶点",
     "Add a shape key first": "请先添加形态键",
+    "Substeps": "子步",
     "{count} substeps": "{count} 个子步",
     "Numba: not installed": "Numba: 未安装",
     "Numba: switched off": "Numba: 已关闭",

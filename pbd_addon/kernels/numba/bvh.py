@@ -42,9 +42,15 @@ def deviations(
     origin: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     squares, drift = np.empty(p.shape[1]), np.zeros((3, len(counts)))
+    first = 0
+    while first < len(squares):  # in registers, surface by surface
+        surface, stop, x, y, z = owner[first], first, 0.0, 0.0, 0.0
+        while stop < len(squares) and owner[stop] == surface:
+            x, y, z = x + p[0, stop], y + p[1, stop], z + p[2, stop]
+            stop += 1
+        drift[0, surface], drift[1, surface], drift[2, surface] = x, y, z
+        first = stop
     for axis in range(3):
-        for i in range(len(squares)):
-            drift[axis, np.uint64(owner[i])] += p[axis, i]
         for surface in range(len(counts)):
             drift[axis, surface] = drift[axis, surface] / counts[surface] - origin[axis, surface]
     for i in range(len(squares)):
