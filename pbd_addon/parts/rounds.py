@@ -44,7 +44,7 @@ class Rounds(Part):
         frame.sequence = model.rounds if on else model.sequence
         for kind in model.frugal:
             kind.once_apart = not on
-            kind.once = not on and not model.contact.active
+            kind.once = kind.once_apart and not model.contact.active
         for way in ways_between(frame.sequence):
             way.lay_out(frame.kernels)
         return Undone(self, frame)
