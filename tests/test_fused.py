@@ -199,6 +199,22 @@ def test_the_bits_are_those_of_the_loop_until_something_meets(name, count, monke
     assert not count
 
 
+@pytest.mark.parametrize(("limit", "values"), [
+    ("motion_bound.FREE_MARGIN", 0.01), ("motion_bound.FREE_DRIFT", 0.01), ("height_fields.CONES", (0.3, 0.3)),
+])  # fmt: skip
+def test_the_loop_takes_over_where_a_bound_is_left(limit, values, count, monkeypatch):
+    """With bounds so narrow that they hold for a part of a frame: what was not looked at would be queried too late."""
+    make = MEETING["several"][0]
+    run(make, 8)
+    usual = sum(count)
+    count.clear()
+    monkeypatch.setattr(f"pbd_addon.contact.{limit}", values)
+    found = run(make, 8)
+    assert 0 < sum(count) < 0.9 * usual
+    monkeypatch.setattr(fused, "is_possible", lambda *_: False)
+    assert_same(found, run(make, 8))
+
+
 @pytest.mark.parametrize("name", ["gusts", "little damping", "soft"])
 def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
     """What is large yields after a few substeps, so that a window answers; the past goes on."""

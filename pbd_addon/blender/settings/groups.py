@@ -9,7 +9,7 @@ from ...settings.solver_settings import SolverSettings
 from .field_properties import shown_fields
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "quality": ("substeps", "automatic", "speed"),
+    "quality": ("substeps", "automatic", "shape_error", "speed"),
     "solver": ("method", "iterations", "kernels"),
     "weight": ("density", "drag"),
     "weight of a solid": ("mass", "drag"),
