@@ -9,7 +9,6 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
@@ -289,7 +288,7 @@ def discard(scene: Scene) -> list[str]:
     return left
 
 
-def bring(scene: Scene, source: Any) -> None:
+def bring(scene: Scene, source: str | Path) -> None:
     """Copy a cache from another folder to this scene's; raises an `OSError` if that fails.
 
     Raises a `PBDError` if there is none in that folder, or this scene has one already.
