@@ -62,6 +62,7 @@ class Simulation:
         wind: Wind of the scene, or None; surfaces feel it where their material has coefficients.
         air_density: Of what is around the bodies [kg/m³].
         in_slices: Whether to leave what takes long to `prepare`, which has to come before anything else.
+        shape_error: Accepted distance from the converged shape, over its size: for `automatic`, and for advice.
 
     Attributes:
         constraints: The active kinds of constraints; see `constraints.Constraints`.
@@ -91,6 +92,7 @@ class Simulation:
         wind: Wind | None = None,
         air_density: float = AIR_DENSITY,
         in_slices: bool = False,
+        shape_error: float = 0.05,
     ) -> None:
         if not isinstance(self_collision, bool) and not (isinstance(self_collision, str) and self_collision == "FAST"):
             arguments.refuse("self_collision", 'True, False or "FAST"', self_collision)
@@ -102,6 +104,7 @@ class Simulation:
             substeps=substeps,
             iterations=iterations,
             automatic=automatic,
+            shape_error=shape_error,
             collisions="FAST" if self_collision == "FAST" else "ACCURATE" if self_collision else "OFF",
             air_density=air_density,
             gravity=gravity,  # type: ignore[arg-type]  # checked and made a tuple there

@@ -1,8 +1,9 @@
 """Cloth drapes alike at the default and converged, coarse and fine, and comes to rest.
 
 Discs of 30 cm hang over a disc of 18 cm as on Cusick's tester: what counts is the share of the ring around it that
-their shadow covers. A disc has several ways to fold, with shares that differ by some points, so that converged ones are
-means over starts. Curtains are compared from the same folds, those of the finest.
+their shadow covers. A disc has several ways to fold, whose shares differ by ten points: all begin with a trace of the
+same number of folds, and shares are means over starts with these elsewhere on the mesh. Curtains are compared from the
+same folds, those of the finest.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ DRAG = 5.0
 
 RADIUS, SUPPORT = 0.15, 0.09
 """Of the cloth, and of what it hangs over, where it is pinned [m]."""
+
+FOLDS, TRACE = 6, 0.005
+"""Folds that a drape begins with, and how high they are at its edge [m]. With 160 steps, cotton covers 73.4 to 74.2 %
+from three such starts, 60.7 to 69.9 % from five of noise."""
 
 STEPS, STARTS = 160, 3
 """Quality steps of what counts as converged, and the number of starts."""
@@ -80,9 +85,9 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
     """Shares of drapes beside converged ones, those of one fabric side by side, borders of curtains, and stillness."""
     found: list[float] = []
     for drape in DRAPES[:1] + DRAPES[-1:] if quick else DRAPES:
-        share, steps = cover(drape, 0, kernels, automatic)
+        share, steps = cover(drape, kernels, automatic)
         found += [share] if drape.preset == "Cotton" else []
-        name = f"drape of {drape.preset}, {1000.0 * drape.size:g} mm, {drape.mesh}, {steps} steps"
+        name = f"drape of {drape.preset}, {1000.0 * drape.size:g} mm, {drape.mesh}, {steps:.0f} steps"
         bar = AUTOMATIC_BAR if automatic else BAR
         yield Check(name, f"cover beside converged {drape.converged:.1f} % [points]", share - drape.converged, bar)
     yield Check("drapes of Cotton on all meshes", "difference of cover [points]", float(np.ptp(found)), bar)
@@ -93,12 +98,11 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
 def remake(kernels: str) -> None:
     """Make the converged shares anew."""
     for k, drape in enumerate(DRAPES):
-        shares = [cover(drape, start, kernels, False, STEPS)[0] for start in range(STARTS)]
-        DRAPES[k] = drape._replace(converged=float(np.mean(shares)))
+        DRAPES[k] = drape._replace(converged=cover(drape, kernels, False, STEPS)[0])
 
 
 def disc(drape: Drape, start: int, **more: float) -> Body:
-    """The disc at its start, level but for 1 mm of noise, pinned within `SUPPORT`; more: of its material."""
+    """The disc, level but for a trace of folds, pinned within `SUPPORT`; more: of its material."""
     cells = 2 * round(RADIUS / drape.size)
     rest, quads = grid(cells, cells, 2.0 * RADIUS, 2.0 * RADIUS)
     faces = np.array(quads)
@@ -111,15 +115,22 @@ def disc(drape: Drape, start: int, **more: float) -> Body:
         rest = np.column_stack([turn.real, turn.imag, rest[:, 2]])
     used, ids = np.unique(faces, return_inverse=True)
     rest = rest[used]
-    begin = rest + np.random.default_rng(start).normal(0.0, 1e-3, len(rest))[:, None] * [0.0, 0.0, 1.0]
-    pins = np.flatnonzero(np.linalg.norm(rest, axis=1) <= SUPPORT + 1e-9)
-    begin[pins] = rest[pins]
+    out = np.linalg.norm(rest, axis=1)
+    angle = np.arctan2(rest[:, 1], rest[:, 0]) + start * 2.0 * np.pi / FOLDS / STARTS
+    begin = rest.copy()
+    begin[:, 2] = TRACE * np.cos(FOLDS * angle) * np.maximum(out - SUPPORT, 0.0) / (RADIUS - SUPPORT)
+    pins = np.flatnonzero(out <= SUPPORT + 1e-9)
     material = dataclasses.replace(Material.preset(drape.preset), **more)
     return Body(begin, ids.reshape(faces.shape).tolist(), material, pins=pins, rest_vertices=rest)
 
 
-def cover(drape: Drape, start: int, kernels: str, automatic: bool, steps: int = 20) -> tuple[float, int]:
-    """The share of the ring that the shadow covers in the last second [%], and the steps of the last frame."""
+def cover(drape: Drape, kernels: str, automatic: bool, steps: int = 20) -> tuple[float, float]:
+    """The share of the ring that the shadow covers in the last second [%], and the steps of the last frames: means."""
+    found = [_cover(drape, start, kernels, automatic, steps) for start in range(STARTS)]
+    return float(np.mean([share for share, _ in found])), float(np.mean([count for _, count in found]))
+
+
+def _cover(drape: Drape, start: int, kernels: str, automatic: bool, steps: int) -> tuple[float, int]:
     body = disc(drape, start, drag=DRAG)
     simulation = Simulation([body], kernels=kernels, automatic=automatic, substeps=steps, self_collision=False)
     reports = [simulation.step(DT) for _ in range(FRAMES - AVERAGED)]

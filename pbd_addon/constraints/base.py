@@ -180,8 +180,6 @@ class Constraints:
         multipliers: Lagrange multipliers of the last substep, lambda; divided by h² they are forces.
         active: Whether any row has an effect with the current materials.
         cause: Why more substeps may be needed, one of `model.REASONS`; "" if the residual never asks for more.
-        tolerance: `Residual.error` that does not show.
-        order: Power of the substep's length with which that error grows; 0 if only `Residual.short` grows with it.
         once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame;
             once_apart: whether that is so where nothing meets.
         inverse_masses: Of all particles, (n,) [1/kg], if `project` takes packed positions; else None.
@@ -193,8 +191,6 @@ class Constraints:
     multipliers: np.ndarray
     active: bool = True
     cause: str = ""
-    tolerance: float = np.inf
-    order: float = 0.0
     once: bool = False
     once_apart: bool = False
     inverse_masses: np.ndarray | None = None
@@ -270,6 +266,10 @@ class Constraints:
         It is zero for rigid kinds, and for those that are solved directly.
         """
         return Residual()
+
+    def shape_error(self, residual: Residual) -> float:
+        """By how much a residual puts a shape at rest off, over its size, as measured on drapes and loops; or 0."""
+        return 0.0
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
         """`Residual.change` at positions p where particles go so far in a frame, (3, n) [m] each."""

@@ -42,6 +42,11 @@ class Piece(NamedTuple):
     rest_volume: float
 
 
+SHAPE_PER_VOLUME = 5.0
+"""How much of its size a shape counts as off by a relative error of its volume of 1: 1 % is as bad as 5 % of a drape,
+because pressure goes with it."""
+
+
 class VolumeConstraints(Constraints):
     """One row for every closed piece; `forces` are overpressures [Pa].
 
@@ -70,7 +75,6 @@ class VolumeConstraints(Constraints):
 
     name = "volume"
     cause = "volume"
-    tolerance, order = 0.01, 2.0
 
     def __init__(self, pieces: Sequence[Piece], n: int) -> None:
         self.pieces = list(pieces)
@@ -234,6 +238,9 @@ class VolumeConstraints(Constraints):
         held = self.working & ~self.sets_pressure
         worst = float(wrong[held].max(initial=0.0))
         return Residual(min(worst, 1.0), worst)
+
+    def shape_error(self, residual: Residual) -> float:
+        return SHAPE_PER_VOLUME * residual.error
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """V - target of every piece, (pieces,) [m³]; V - V0 if a pressure is set."""

@@ -9,7 +9,7 @@ from ...settings.solver_settings import SolverSettings
 from .field_properties import shown_fields
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "quality": ("substeps", "automatic", "speed"),
+    "quality": ("substeps", "automatic", "shape_error", "speed"),
     "solver": ("method", "iterations", "kernels"),
     "weight": ("density", "drag"),
     "weight of a solid": ("mass", "drag"),
@@ -60,7 +60,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """Names of settings of an object, a collider or a scene, by group."""
 
-SHORT = {
+SHORT_LABELS = {
     "bend_model": "Bend Model",
     "bend_yield": "Curvature",
     "stretch_yield": "Strain",

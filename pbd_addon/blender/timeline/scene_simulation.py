@@ -74,6 +74,7 @@ class SceneSimulation:
             iterations=settings.iterations,
             self_collision=SELF_COLLISION[settings.collisions],
             automatic=settings.automatic,
+            shape_error=settings.shape_error,
             kernels="numpy",
             air_density=settings.air_density,
             in_slices=True,
