@@ -81,7 +81,17 @@ def blown() -> Scene:
     return scene(curtain(), move=move)
 
 
+def in_rounds() -> Scene:
+    """Springs and bending are solved in turn, as where cloth comes to rest."""
+
+    def move(simulation: Simulation, frame: int) -> None:
+        state_of(simulation).memory["rounds"]["wanted"] = np.ones(1)
+
+    return scene(curtain(), curtain(Material(bend_damping=0.01), z=1.0, n=9), move=move)
+
+
 SCENES: dict[str, Callable[[], Scene]] = {
+    "rounds": in_rounds,
     "hanging": lambda: scene(curtain()),
     "triangles": lambda: scene(triangles()),
     "automatic": lambda: scene(triangles(), automatic=True),
@@ -181,7 +191,7 @@ def test_the_bits_are_those_of_the_loop_until_something_meets(name, count, monke
     """What contact remembers, too."""
     make, meets = MEETING[name]
     found = run(make, 14)
-    assert sum(count) > 2 * 14
+    assert sum(count) > 14, sum(count)  # several in a frame
     assert any(frame[-1][-1] > 0.0 for frame in found) == meets
     monkeypatch.setattr(fused, "is_possible", lambda *_: False)
     count.clear()

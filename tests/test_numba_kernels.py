@@ -248,7 +248,7 @@ def test_dihedral(damped):
     m = indices.shape[1]
     hinges = Hinges(
         case.w[indices], case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4),
-        case.some(m if damped else 0), case.some(m),
+        case.some(m if damped else 0), case.some(m), case.some(m, low=0.0, high=0.9),
     )  # fmt: skip
     rows = Colored(Rows(indices), starts, layouts)
     compare("project_dihedral", case.p, case.x, rows, hinges, case.some(m, low=-1e-6, high=1e-6))
@@ -1024,6 +1024,7 @@ def test_soft_pins_and_tethers_are_the_same():
     assert "tether" in kinds
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_a_drape_is_the_same_as_long_as_it_can_be():
     """A sheet falls on a ball, rubs on it and folds onto itself.

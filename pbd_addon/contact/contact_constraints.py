@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import left_out
-from ..bodies.settings import Material, SolverSettings, calm_speed, distance_at
 from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Watch
+from ..meshes.factors import left_out
+from ..settings.scale import calm_speed, distance_at
+from ..settings.solver_settings import SolverSettings
 from ..timing.slices import finish
 from .broad_phase import Rules, SurfacePair
 from .candidate_list import CandidateList
@@ -23,6 +25,9 @@ from .narrow_phase import NearSearch, find_contacts
 from .penetration import Penetration, crosses_anew
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 AHEAD = 1.0 / 20.0
 """Unit of time in which free bodies are predicted at the beginning of a frame, in frames."""
@@ -48,6 +53,7 @@ class ContactConstraints(ContactRows):
         welds: Particles that are one; of each group, the surfaces have the first.
         seam_neighbors: What comes closer beside seams.
         rigid: Which particles are rigid.
+        piece: As in `broad_phase.Rules`.
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
@@ -68,8 +74,9 @@ class ContactConstraints(ContactRows):
         welds: WeldConstraints,
         seam_neighbors: SeamNeighbors,
         rigid: RigidConstraints,
+        piece: np.ndarray | None = None,
     ) -> None:
-        self.rigid = rigid
+        self.rigid, self._piece = rigid, piece
         self.welds = welds
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
@@ -440,7 +447,8 @@ class ContactConstraints(ContactRows):
         thickness = self._thickness()
         self._between = np.where(is_rigid | is_rigid[:, None], thickness[:, None] + thickness, self._between)
         is_self = np.array([meet and material.self_collision for material in materials], bool)
-        return Rules(self._distances(), is_self, meet, settings.collisions == "FAST", self.rest, self._left_out)
+        is_fast = settings.collisions == "FAST"
+        return Rules(self._distances(), is_self, meet, is_fast, self.rest, self._left_out, self._piece)
 
     def _thickness(self) -> np.ndarray:
         return np.array([material.thickness for material in self._materials])

@@ -18,7 +18,6 @@ import numpy as np
 from ..constraints import Constraints
 from ..constraints.tether import STRAIN_MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
-from ..kernels import Kernels
 from ..kernels.protocol.frames import (
     Call,
     Damping,
@@ -100,7 +99,7 @@ class FusedSubsteps:
         ends = stop == len(schedule.ends)
         for kind in _fused(model):
             kind.begin_substep(schedule.h, 1.0)
-        words = _words(model, kernels)
+        words = _words(frame)
         if kernels.run_substeps is None or words is None:
             return 0, past
         usual, last = words
@@ -192,16 +191,16 @@ Words = tuple[np.ndarray, np.ndarray]
 """What a substep repeats, and what the last one of a frame does."""
 
 
-def _words(model: Model, kernels: Kernels) -> Words | None:
+def _words(frame: Frame) -> Words | None:
     """What substeps repeat; None if a kind, or a call of one, is not known to the backend."""
-    last = _calls(model, True)
+    model, kernels, last = frame.model, frame.kernels, _calls(frame, True)
     if last is None or kernels.encode is None:
         return None
     # Arrays by where they are: what is written down keeps them there. Other substeps take none that the last does not.
     key = kernels, *[id(a) if type(a) is np.ndarray else a for call in last for a in call.spread()]
     known = model.scratch.get("words")
     if known is None or known[0] != key:
-        written, both = [], (_calls(model, False) or [], last)
+        written, both = [], (_calls(frame, False) or [], last)
         for calls in both:
             words = [word for call in calls if (word := kernels.encode(call)) is not None]
             if len(words) < len(calls):
@@ -211,10 +210,10 @@ def _words(model: Model, kernels: Kernels) -> Words | None:
     return known[2]
 
 
-def _calls(model: Model, last: bool) -> list[Call] | None:
+def _calls(frame: Frame, last: bool) -> list[Call] | None:
     """The calls of a substep, as the solver makes them; None if a kind makes others."""
-    found, seen = [call for kind in _fused(model) for call in kind.begin_calls()], set()
-    sequence = [kind for kind in model.sequence if kind is not model.contact]
+    found, seen = [call for kind in _fused(frame.model) for call in kind.begin_calls()], set()
+    sequence = [kind for kind in frame.sequence if kind is not frame.model.contact]
     for _, kinds in itertools.groupby(sequence, lambda kind: id(kind.inverse_masses)):
         group = list(kinds)
         w = group[0].inverse_masses

@@ -20,7 +20,7 @@ from .compile import FEW_BITS, helper, kernel, signature_of
 from .cones import outside_cones
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
-from .packing import pack, unpack
+from .packing import lean, note, pack, straighten, unpack
 from .projections import (
     project_attachment,
     project_dihedral,
@@ -64,7 +64,7 @@ REPEATED = (
     *((pack, 1), (unpack, 2), (project_chains, 2), (project_distance, 2), (project_isometric, 2)),
     *((project_dihedral, 2), (project_tether, 1), (project_attachment, 1), (put, 0)),
     *((gather, 1), (scatter, 1), (project_upper_bound, 0), (subtract, 0), (prolongate, 0), (prolongate, 1)),
-    *((clear, 0), (aim, 1), (slacken, 1), (extend, 1)),
+    *((clear, 0), (aim, 1), (slacken, 1), (extend, 1), (note, 1), (lean, 1), (straighten, 1)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -73,7 +73,8 @@ CODES = {(each.__name__, given): code for code, (each, given) in enumerate(REPEA
 _pack, _unpack, _chains, _distance, _isometric = (caller(each) for each, _ in REPEATED[:5])
 _dihedral, _tether, _attachment, _put = (caller(each) for each, _ in REPEATED[5:9])
 _gather, _scatter, _upper_bound, _subtract, _prolongate = (caller(each) for each, _ in REPEATED[9:14])
-_clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:])
+_clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:19])
+_note, _lean, _straighten = (caller(each) for each, _ in REPEATED[19:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -128,8 +129,14 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
             _aim(where, code, here, (fraction,))
         elif which == 17:
             _slacken(where, code, here, (strain,))
-        else:
+        elif which == 18:
             _extend(where, code, here, (strain,))
+        elif which == 19:
+            _note(where, code, here, (q,))
+        elif which == 20:
+            _lean(where, code, here, (q,))
+        else:
+            _straighten(where, code, here, (q,))
         at += code[at + 1]
 
 
