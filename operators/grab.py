@@ -33,7 +33,7 @@ HELP = "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Ente
 SEEN = 0.05
 """What is held at least so firmly, where the middle of the grip has 1, is drawn as held."""
 
-HELD = (1.0, 0.8, 0.2, 1.0)
+HELD_COLOR = (1.0, 0.8, 0.2, 1.0)
 """Color of what is held, red, green, blue and opacity; that of the circle, too."""
 
 
@@ -84,14 +84,14 @@ def draw_circle(tool: OBJECT_OT_pbd_grab) -> None:
     points = np.stack([x + radius * np.cos(angles), y + radius * np.sin(angles)], axis=1)
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [tuple(point) for point in points.tolist()]})
-    shader.uniform_float("color", HELD if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
+    shader.uniform_float("color", HELD_COLOR if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
     batch.draw(shader)
 
 
 def draw_patch(tool: OBJECT_OT_pbd_grab) -> None:
     """Draw the vertices that are held, in all views."""
     if tool.hand is not None and tool.hand.held is not None:
-        gpu_drawing.draw_points(held_places(tool.hand), HELD)
+        gpu_drawing.draw_points(held_places(tool.hand), HELD_COLOR)
 
 
 def held_places(hand: GrabSession) -> np.ndarray:

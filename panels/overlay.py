@@ -11,9 +11,9 @@ from ..pbd_addon.blender.timeline import session
 HANGS = not bpy.app.background
 """Whether there are windows to draw into."""
 
-FLOOR = (0.35, 0.6, 0.9, 0.35)
-PINNED = (1.0, 0.6, 0.1, 1.0)
-ATTACHED = (0.2, 0.85, 0.9, 1.0)
+FLOOR_COLOR = (0.35, 0.6, 0.9, 0.35)
+PINNED_COLOR = (1.0, 0.6, 0.1, 1.0)
+ATTACHED_COLOR = (0.2, 0.85, 0.9, 1.0)
 """Colors, red, green, blue and opacity."""
 
 
@@ -29,10 +29,10 @@ def draw() -> None:
     context = bpy.context
     if not is_on(context):
         return
-    gpu_drawing.draw_lines(overlay.floor_lines(context.scene), FLOOR)
+    gpu_drawing.draw_lines(overlay.floor_lines(context.scene), FLOOR_COLOR)
     for pinned, attached in overlay.points(context.scene, context.view_layer):
-        gpu_drawing.draw_points(pinned, PINNED)
-        gpu_drawing.draw_points(attached, ATTACHED)
+        gpu_drawing.draw_points(pinned, PINNED_COLOR)
+        gpu_drawing.draw_points(attached, ATTACHED_COLOR)
 
 
 def draw_switch(self: bpy.types.Panel, context: Context) -> None:

@@ -23,7 +23,7 @@ MARGINS = 32.0
 TABS = 22.0
 """What the borders of a region and the tabs of a sidebar take from its rows [pixels at the interface scale 1]."""
 
-SHORT = 0.1
+SHORT_LENGTH = 0.1
 """Lengths that end here are in millimeters [m]."""
 
 PADDING = 8.0
@@ -48,7 +48,7 @@ def draw_group(layout: Layout, owner: Group, group: str) -> None:
     """
     for name in groups.names(group):
         field = owner.bl_rna.properties[name]
-        text = iface(groups.SHORT.get(name, field.name))
+        text = iface(groups.SHORT_LABELS.get(name, field.name))
         if name in SHOWN_AS:
             row = layout.column().row(align=True)
             col = row.column()
@@ -68,7 +68,7 @@ def is_slider(field: bpy.types.FloatProperty) -> bool:
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
     """
     is_share = field.identifier.startswith("k_") or field.subtype == "FACTOR"
-    return is_share or (field.unit == "LENGTH" and field.soft_max <= SHORT)
+    return is_share or (field.unit == "LENGTH" and field.soft_max <= SHORT_LENGTH)
 
 
 def row_of_buttons(layout: Layout, context: Context, *labels: str, icon: bool = False) -> Layout:

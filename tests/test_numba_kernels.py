@@ -1024,6 +1024,7 @@ def test_soft_pins_and_tethers_are_the_same():
     assert "tether" in kinds
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_a_drape_is_the_same_as_long_as_it_can_be():
     """A sheet falls on a ball, rubs on it and folds onto itself.

@@ -103,7 +103,7 @@ def entered(simulation: Simulation) -> set[str]:
 
 
 def test_what_a_scene_does_not_have_is_not_entered():
-    always = {"pins", "springs", "obstacles", "air", "plasticity", "skin", "rounds"}
+    always = {"pins", "springs", "obstacles", "air", "plasticity", "skin", "rounds", "buckling"}
     plain = Body(*grid(4, 4, 0.5, 0.5), Material(damping=0.0, drag=0.0))
     assert entered(Simulation([plain], self_collision=False)) <= always
     assert entered(Simulation([curtain()], self_collision=False)) <= always | {"damping", "tethers"}

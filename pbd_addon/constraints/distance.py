@@ -488,6 +488,10 @@ class DistanceConstraints(Constraints):
         """|length / rest length - 1| of some rows, or of every one, at positions p (3, n) [m], (m,)."""
         return np.abs(self._lengths(p, some) / self.rest_lengths[some] - 1.0)
 
+    def compressed(self, p: np.ndarray, some: np.ndarray) -> float:
+        """By how much the most compressed of some rows is shorter than at rest at positions p (3, n) [m], [1]."""
+        return float((1.0 - self._lengths(p, some) / self.rest_lengths[some]).max())
+
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative in compression."""
         return -super().forces()

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
-from ..kernels.protocol.frames import Watch, WatchedPairs
+from ..kernels.protocol.frames import Watch
 from ..meshes.factors import left_out
 from ..settings.scale import calm_speed, distance_at
 from ..settings.solver_settings import SolverSettings
@@ -21,7 +21,7 @@ from .contact_rows import ContactRows
 from .contacts import Contacts
 from .friction import apply_friction_and_restitution, read_coefficients
 from .guard_rounds import guard, hold_back
-from .narrow_phase import ROUNDING, NearSearch, find_contacts
+from .narrow_phase import NearSearch, find_contacts
 from .penetration import Penetration, crosses_anew
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
@@ -106,7 +106,7 @@ class ContactConstraints(ContactRows):
         if is_apart:
             self.penetration.is_known, self.penetration.intersecting = True, np.zeros(self._p.shape[1], bool)
         self.is_crossing_free = True
-        self._was_pinched = self._is_far = False
+        self._was_pinched = False
         self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._contacts = Contacts.none()
         self._rounds: list[Contacts] = []
@@ -243,7 +243,7 @@ class ContactConstraints(ContactRows):
             yield from self._detect(kernels, may_be_pierced)
         bounds, self._x[:, : self.n], self._x[:, self.n :] = self.candidate_list.bounds, x, self._p[:, self.n :]
         bounds.find_free(self._x, way, pushed)
-        if (bounds.is_free >= bounds.exists)[: len(self.surfaces)].all():
+        if bounds.are_free:
             self._look_ahead(kernels, way)
 
     def _look_ahead(self, kernels: Kernels, way: np.ndarray) -> None:
@@ -252,7 +252,6 @@ class ContactConstraints(ContactRows):
         bounds.advance(AHEAD, 1.0 - self._fraction - AHEAD)
         self.candidate_list.update(kernels, there, self._x)
         bounds.advance(-AHEAD, 1.0 - self._fraction)
-        self._is_far = True
 
     def _detect(self, kernels: Kernels, may_be_pierced: list[SurfacePair]) -> Generator[None, None, None]:
         """Detect what intersects and penetrates, in slices."""
@@ -276,20 +275,18 @@ class ContactConstraints(ContactRows):
         """What shows that there is nothing to do in substeps that end at these fractions of the frame, all or the first
         ones; None if there may be at once.
 
-        It was nothing in the substep before, nothing else moves, and nothing is to be led out.
+        All bodies are free, and nothing else moves, or is to be led out. Bounds of what is not free are too short: a
+        substep that has to be made again costs more than is saved.
         """
-        rows, can_rest = self.candidate_list.rows, not (self.candidate_list.moving_parts or self.penetration.is_due)
-        if not (self._is_far and can_rest) or self.welds.active or self.rigid.active:
+        is_busy = self.candidate_list.rows.size or self.candidate_list.moving_parts or self.penetration.is_due
+        if is_busy or self.welds.active or self.rigid.active:
             return None
-        found = self.candidate_list.watch(np.diff(fractions, prepend=self._fraction).tolist())
-        pairs = WatchedPairs(rows.particles, rows.normals, rows.kind, (1.0 + ROUNDING) * rows.min_distance)
-        return Watch(self._p, *found, pairs) if found else None
+        return self.candidate_list.watch(self._p, np.diff(fractions, prepend=self._fraction).tolist())
 
     def idle(self, h: float, fractions: Sequence[float]) -> None:
         """Take note of substeps of h seconds in which there was nothing to do, see `watch`."""
         for fraction in fractions:
             self.begin_substep(h, fraction)
-        self._is_far = True
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():

@@ -135,7 +135,7 @@ class Model(Layout):
         constraints: The kinds that do something, in the order of projection, contact last.
         sequence: The same as often as an iteration solves them, see `build.SOFT_ROUNDS`.
         rounds: The same with rounds of bending and springs, see `constraints.rounds`; () where there are none.
-        frugal: Kinds of which nobody asks for multipliers within a frame, where nothing meets and each has one pass.
+        frugal: Kinds whose multipliers nobody asks for within a frame, where nothing meets and each is projected once.
         outer: Those of them that may push bodies or have friction.
         scratch: What `fused` has written down of the calls of substeps. It is no part of what the model says.
     """

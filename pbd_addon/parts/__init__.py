@@ -11,6 +11,7 @@ from ..model.inertia import WEIGHT_MAPS, Weight
 from ..model.part import Kept, Part
 from ..settings.fields import Map
 from .air import Air, Sail
+from .buckling import Buckling
 from .damping import Damping, Slowing
 from .dynamic_mesh import RestShapes
 from .gas import Gas, Inflation
@@ -34,7 +35,7 @@ from .welds import Welds
 
 PARTS: tuple[type[Part], ...] = (
     *(RestShapes, Tearing, Gas, Pins, Grabs, Slides, Damping, Skin, Springs, Obstacles, Rigid, Air, Lift),
-    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Pace, Rounds),
+    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Pace, Rounds, Buckling),
 )
 """All parts, in the order in which they act at the same time.
 

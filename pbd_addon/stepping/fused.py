@@ -29,7 +29,6 @@ from ..kernels.protocol.frames import (
     Watch,
     WatchedCones,
     WatchedMotion,
-    WatchedPairs,
     Wind,
 )
 from ..kernels.protocol.motion import Islands
@@ -59,7 +58,6 @@ NOTHING_MEETS = Watch(
         *(np.zeros((2, 0), bool), _NUMBERS, _NUMBERS, 0.0),
     ),
     WatchedCones(np.zeros((3, 0), np.int32), _INDICES, _INDICES, _VECTORS, _NUMBERS),
-    WatchedPairs(np.zeros((4, 0), np.int64), _VECTORS, np.zeros(0, np.int8), _NUMBERS),
 )
 """For scenes without contact."""
 

@@ -293,7 +293,7 @@ SIDEBAR = 280.0
 
 def drawn_labels(extension):
     """Every label in the column before the fields, as (place in the sources, English label)."""
-    shorter = dict(extension.bridge("settings.groups").SHORT)
+    shorter = dict(extension.bridge("settings.groups").SHORT_LABELS)
     for _name, function in functions(extension):
         for call in draw_map_calls(function):
             kind, *text = (argument.value for argument in call.args[2:])

@@ -13,7 +13,7 @@ from ..scene import user_keys
 from . import misplaced
 from .mesh_exam import MeshExam, usual_edge
 
-SMALL, LARGE = 0.01, 50.0
+SMALL_SIZE, LARGE_SIZE = 0.01, 50.0
 """An object smaller or larger than this was probably not modeled in meters [m]."""
 
 ADD_GEOMETRY = GROWERS - {"BEVEL", "EDGE_SPLIT", "EXPLODE", "SOLIDIFY", "SUBSURF"}
@@ -57,7 +57,7 @@ def unusual_size(exam: MeshExam) -> str:
     if exam.is_flat or not len(exam.positions):
         return ""
     size = float(np.ptp(exam.positions, axis=0).max())
-    if SMALL <= size <= LARGE:
+    if SMALL_SIZE <= size <= LARGE_SIZE:
         return ""
     sentence = iface("It is {size:.3g} m large and will move accordingly: scale it if it was not modeled in meters")
     return sentence.format(size=size)

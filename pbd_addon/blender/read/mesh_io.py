@@ -14,7 +14,7 @@ from ..scene.arrays import edge_vertices, face_corners, values
 MOST_FACTOR = 1e6
 """Largest factor of a crease: stiffer than any, and far from overflow."""
 
-HALF_TURN = np.pi + 1e-6
+MOST_CREASE_ANGLE = np.pi + 1e-6
 """Largest angle of a crease [rad]: 180° in 32 bits may be more than pi."""
 
 
@@ -76,7 +76,7 @@ def read_creases(obj: Object) -> Creases:
     factors, angles = _edge_values(obj, CREASE_STIFFNESS), np.zeros(len(mesh.edges), np.float32)
     if CREASE_ANGLE in mesh.attributes:
         angles = _edge_values(obj, CREASE_ANGLE)
-    wrong = np.flatnonzero(~((factors >= 0.0) & (factors < MOST_FACTOR) & (np.abs(angles) < HALF_TURN)))
+    wrong = np.flatnonzero(~((factors >= 0.0) & (factors < MOST_FACTOR) & (np.abs(angles) < MOST_CREASE_ANGLE)))
     if len(wrong):
         raise PBDError(
             f"Edge {wrong[0]} of '{obj.name}' has a crease of {np.degrees(angles[wrong[0]]):g}° with stiffness "

@@ -60,7 +60,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """Names of settings of an object, a collider or a scene, by group."""
 
-SHORT = {
+SHORT_LABELS = {
     "bend_model": "Bend Model",
     "bend_yield": "Curvature",
     "stretch_yield": "Strain",

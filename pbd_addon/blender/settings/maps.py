@@ -13,7 +13,7 @@ from ..kinds import Object
 from ..scene import user_keys
 from .field_properties import Real, Text, on_group
 
-LEAST = 1e-3
+LEAST_FACTOR = 1e-3
 """Smallest factor of maps that must be positive."""
 
 FIELDS = tuple(f"{kind}_{part}" for kind in MAPS for part in ("group", "low", "high"))
@@ -26,7 +26,7 @@ def properties() -> dict[str, object]:
     for kind, one in MAPS.items():
         limits: dict[str, Any] = {"low": 0.0, "high": 1.0}
         if not one.chooses:
-            limits = {"low": LEAST if one.is_positive else 0.0, "soft_high": 10.0, "precision": 3, "step": 0.5}
+            limits = {"low": LEAST_FACTOR if one.is_positive else 0.0, "soft_high": 10.0, "precision": 3, "step": 0.5}
         found[f"{kind}_group"] = Text(one.label, one.group, update=on_group(f"{kind}_group"))
         for part, weight, default in (("low", 0, one.low), ("high", 1, 1.0)):
             name, description = f"{one.label} {part.capitalize()}", one.factor.format(weight=weight)

@@ -18,7 +18,6 @@ from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
 from .compile import FEW_BITS, helper, kernel, signature_of
 from .cones import outside_cones
-from .contact import clearances
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
 from .packing import lean, note, pack, straighten, unpack
@@ -144,14 +143,14 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
 KERNELS = table(
     island_motion=island_motion, approach=approach, extrapolate=extrapolate, gusts=gusts, push_by_air=push_by_air,
     predict=predict, velocities=velocities, strained=strained,
-    deviations=deviations, outside_cones=outside_cones, clearances=clearances,
+    deviations=deviations, outside_cones=outside_cones,
     **{f"repeated_{code}": each for code, (each, _) in enumerate(REPEATED)},
 )  # fmt: skip
 
 _island_motion, _approach, _extrapolate = caller(island_motion), caller(approach), caller(extrapolate)
 _gusts, _push_by_air, _predict = caller(gusts), caller(push_by_air), caller(predict)
 _velocities, _strained = caller(velocities), caller(strained)
-_deviations, _outside_cones, _clearances = caller(deviations), caller(outside_cones), caller(clearances)
+_deviations, _outside_cones = caller(deviations), caller(outside_cones)
 
 
 @helper
@@ -214,7 +213,7 @@ def _moved(
 @helper
 def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bool:
     """Whether contact has nothing to do at p; then errors are observed. A comparison with what is no number fails."""
-    q, motion, (faces, first, stop, axes, cosines), (particles, normals, kind, distances) = watch
+    q, motion, (faces, first, stop, axes, cosines) = watch
     start, step, owner, counts, origin, steps, drifts, margins, drift_margins, observes = motion[:10]
     errors, errors_of_means, decay = motion[10:]
     n = p.shape[1]
@@ -233,11 +232,6 @@ def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bo
             return False
     if len(cosines) and _outside_cones(k.outside_cones, words, 0, (q, faces, first, stop, axes, cosines)).any():
         return False
-    if len(distances):
-        clear = _clearances(k.clearances, words, 0, (q, particles, normals, kind))
-        for r in range(len(distances)):
-            if not clear[r] >= distances[r]:
-                return False
     for i in range(n):
         surface = owner[i]
         if observes[0, surface]:

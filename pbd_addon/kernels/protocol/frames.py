@@ -15,10 +15,8 @@ from .arrays import (
     DenseIndexColumns,
     DenseIndices,
     DenseNumbers,
-    IdColumns,
     IndexColumns,
     Indices,
-    Kinds,
     Numbers,
     Vectors,
 )
@@ -163,15 +161,6 @@ class WatchedCones(NamedTuple):
     cosines: DenseNumbers
 
 
-class WatchedPairs(NamedTuple):
-    """As for `clearances`, and how large these have to be, (m,) [m]."""
-
-    particles: IdColumns
-    normals: Columns
-    kind: Kinds
-    distances: Numbers
-
-
 class Watch(NamedTuple):
     """What has to stay true for contact to have nothing to do.
 
@@ -181,7 +170,6 @@ class Watch(NamedTuple):
     p: Vectors
     motion: WatchedMotion
     cones: WatchedCones
-    pairs: WatchedPairs
 
 
 class Motion(NamedTuple):
