@@ -19,7 +19,7 @@ SOFT = Material(bend=1e-5)
 def hung(n: int, shift: float = 0.0) -> Body:
     """A curtain of n x n cells and 0.5 m that is pinned along its upper edge."""
     flat, quads = grid(n, n, 0.5, 0.5)
-    return Body(flat[:, [0, 2, 1]] + [shift, 0.0, 0.0], quads, SOFT, pins=range(n * (n + 1), (n + 1) ** 2))
+    return Body(flat[:, [0, 2, 1]] + np.array([shift, 0.0, 0.0]), quads, SOFT, pins=range(n * (n + 1), (n + 1) ** 2))
 
 
 def bar(y: float) -> np.ndarray:
@@ -52,7 +52,7 @@ def test_what_is_struck_is_cut_less_often_and_nothing_else_moves_differently(mon
 def test_bodies_keep_their_momentum_and_come_no_nearer_to_rest():
     flat, quads = grid(8, 8, 0.4, 0.4)
     maps = {"density": np.linspace(0.5, 3.0, len(flat))}
-    bodies = [Body(flat + [0.0, k, 0.0], quads, SOFT, maps=maps) for k in (0.0, 1.0)]
+    bodies = [Body(flat + np.array([0.0, k, 0.0]), quads, SOFT, maps=maps) for k in (0.0, 1.0)]
     simulation = Simulation(bodies)
     model = model_of(simulation)
     v = np.random.default_rng(1).normal(2.0, 3.0, (3, len(model.w)))
@@ -89,8 +89,8 @@ def test_what_is_one_moves_as_one_and_what_is_rigid_is_left_alone():
     ends = np.arange(5) * 5
     pairs = np.column_stack([ends + 4, ends + 25])
     faces = np.concatenate([quads, np.array(quads) + 25]).tolist()
-    sewn = Body(np.concatenate([flat, flat + [0.202, 0.0, 0.0]]), faces, material, edges=pairs)
-    rigid = Body(flat + [0.0, 2.0, 0.0], quads, dataclasses.replace(SOFT, rigid=True))
+    sewn = Body(np.concatenate([flat, flat + np.array([0.202, 0.0, 0.0])]), faces, material, edges=pairs)
+    rigid = Body(flat + np.array([0.0, 2.0, 0.0]), quads, dataclasses.replace(SOFT, rigid=True))
     simulation = Simulation([sewn, rigid], gravity=(0.0, 0.0, 0.0))
     for _ in range(6):
         simulation.step(1 / 24)
