@@ -13,10 +13,11 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from ..building.tear import split
-from ..contact.stretch_coupling import FREE_EXCESS, excess_of_overrun
+from ..contact.stretch_coupling import FREE_EXCESS, OVERRUN_STRAIN, excess_of_overrun
 from ..model.part import Frame, Past, Substep
 from . import adaptive, time_stepping
 from .fused import FusedSubsteps
+from .viscosity import Viscosity
 
 RETRIES = 4
 """How often a bad substep is cut in halves before the step is given up."""
@@ -33,6 +34,12 @@ BUDGET = 8
 """A frame that has tried so many times the substeps it was planned with no longer repeats those that overstretch cloth.
 
 All of them cut three times take 9; where that is needed throughout, the next frame starts no better."""
+
+VIOLENT = 1.5
+"""A frame that has tried so many times the substeps of the settings, and still overstretches cloth, is violent:
+velocities are evened out from there on, see `viscosity`.
+
+Where it begins with the first edge that is overstretched, a cape that begins in a figure takes 1.3 times as long."""
 
 Make = Callable[[Frame, Substep], bool]
 """What makes a substep, see `solver.substep`."""
@@ -68,6 +75,7 @@ class CutFrame:
         self.frame, self.substep, self.count = frame, substep, count
         self.planned = self.tried = self._halvings = 0
         self._past: Past | None = None
+        self._viscosity: Viscosity | None = None
 
     def run(self) -> Generator[float, None, bool]:
         """The frame, in slices; whether it is done: one of second order has to be smooth.
@@ -87,7 +95,7 @@ class CutFrame:
             if torn is not None and second_order:
                 return False
             if torn is not None:
-                frame.model = split(frame.model, frame.state, torn, begun=k > 0)
+                frame.model, self._viscosity = split(frame.model, frame.state, torn, begun=k > 0), None
                 frame.watch.lap("tearing")
             if torn is not None or not k:
                 for _part in self._begin(stop):
@@ -179,7 +187,13 @@ class CutFrame:
             fault = "cut short" if self.is_spent else "overrun"
         if fault:
             frame.watch.counts[fault] += 1
+        if fault == "overrun" and self.tried > VIOLENT * model.settings.substeps:
+            strained = model.stretch.strains(state.x) > OVERRUN_STRAIN
+            bodies = np.bincount(model.stretch.rows.body[strained], minlength=len(model.bodies)) > 0
+            self._viscosity = Viscosity.of(model, bodies, self._viscosity)
         if fault in ("", "cut short"):
+            if self._viscosity:
+                state.v = self._viscosity.even_out(state.v, 0.5**self._halvings)
             self._remember(h, stop)
             return True
         if self._halvings >= RETRIES:
