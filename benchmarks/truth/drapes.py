@@ -64,7 +64,7 @@ DRAPES = [
     Drape("Denim", 0.01, "quads", 76.7),
     Drape("Cotton", 0.02, "quads", 60.3),
     Drape("Cotton", 0.0075, "quads", 65.9),
-    Drape("Cotton", 0.005, "quads", 72.2),
+    Drape("Cotton", 0.005, "quads", 68.1),
     Drape("Cotton", 0.01, "turned", 68.7),
     Drape("Cotton", 0.01, "Delaunay", 64.2),
 ]
