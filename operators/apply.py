@@ -1,7 +1,5 @@
 """Keep the shape that the simulation shows now: as the mesh itself, as a shape key, as a new object."""
 
-from typing import Any
-
 import bpy
 import numpy as np
 from bpy.app.translations import pgettext_tip as tip
@@ -99,7 +97,7 @@ class OBJECT_OT_pbd_apply(Action, bpy.types.Operator):
     result: bpy.props.EnumProperty(name="Result", description="What takes the shape", items=RESULTS, default="BASE")
 
     @classmethod
-    def description(cls, _context: Context, properties: Any) -> str:
+    def description(cls, _context: Context, properties: bpy.types.OperatorProperties) -> str:
         """One tooltip per button."""
         return tip(next(sentence for name, _label, sentence in RESULTS if name == properties.result))
 

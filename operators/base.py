@@ -1,13 +1,14 @@
 """What all our operators share: when they can be used, and how they say what they did or why they could not."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
+import bpy
 from bpy.app.translations import pgettext_rpt
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Result
+from ..pbd_addon.blender.kinds import Context, Options, Result
 
 
 def rpt(text: str) -> str:
@@ -15,21 +16,24 @@ def rpt(text: str) -> str:
     return str(pgettext_rpt(text))  # Blender's stubs say that it returns nothing.
 
 
-NO_UNDO: Any = {"REGISTER"}
+NO_UNDO: Options = {"REGISTER"}
 """`bl_options` of what makes no undo step."""
 
+if TYPE_CHECKING:
+    Mixin = bpy.types.Operator
+else:
+    Mixin = object  # Blender wants each operator to inherit from its own class once.
 
-class Action:
+
+class Action(Mixin):
     """Base of operators: `run` does what the operator is for.
 
     Attributes:
         needs: Functions of the context; each returns why the operator cannot be used, one sentence, or "".
     """
 
-    bl_options: Any = {"REGISTER", "UNDO"}
+    bl_options: Options = {"REGISTER", "UNDO"}
     needs: tuple[Callable[[Context], str], ...] = ()
-    report: Any
-    poll_message_set: Any
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -1,7 +1,6 @@
 """Make an object a PBD cloth, balloon or rigid body, take that away again, copy its settings."""
 
 import dataclasses
-from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface, pgettext_tip as tip
@@ -14,7 +13,7 @@ from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import presets, properties
 from ..pbd_addon.blender.settings.field_properties import unset
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
-from ..pbd_addon.bodies.settings import Material
+from ..pbd_addon.bodies.material import Material
 from . import checks
 from .base import Action, rpt
 
@@ -71,7 +70,7 @@ class OBJECT_OT_pbd_add(Action, bpy.types.Operator):
     )
 
     @classmethod
-    def description(cls, _context: Context, properties: Any) -> str:
+    def description(cls, _context: Context, properties: bpy.types.OperatorProperties) -> str:
         """One tooltip per button."""
         if properties.type == "BALLOON":
             return tip("Simulate the active and the selected meshes as balloons that keep their volume")
@@ -126,7 +125,7 @@ class OBJECT_OT_pbd_remove(Action, bpy.types.Operator):
     bl_label = "Remove PBD"
 
     @classmethod
-    def description(cls, _context: Context, _chosen: Any) -> str:
+    def description(cls, _context: Context, _chosen: bpy.types.OperatorProperties) -> str:
         """With the version, because Blender shows no tooltip for a panel's name and this button stands beside it."""
         return f"{tip(cls.__doc__ or '')}.\nPBD Cloth & Balloons {about.version()}"
 

@@ -1,7 +1,8 @@
 """What operators ask before they touch an object; every refusal is one sentence that says what to do."""
 
 from collections.abc import Collection
-from typing import Any
+
+import bpy
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.errors import PBDError
@@ -83,7 +84,7 @@ def describe(objects: list[Object]) -> str:
     return f"'{objects[0].name}'" if len(objects) == 1 else rpt("{count} objects").format(count=len(objects))
 
 
-def warn_of_left_out(operator: Any, problems: list[str], done: int) -> None:
+def warn_of_left_out(operator: bpy.types.Operator, problems: list[str], done: int) -> None:
     """Say which objects an operator could not act on; raises a `PBDError` if it acted on none."""
     if problems and not done:
         raise PBDError(problems[0])

@@ -69,7 +69,7 @@ class OBJECT_OT_pbd_collider_remove(Action, bpy.types.Operator):
     needs = (has_collider,)
 
     def run(self, context: Context) -> str | None:
-        named = context.scene.objects.get(self.body)
+        named: Object | None = context.scene.objects.get(self.body)
         objects = [obj for obj in ([named] if named else solids(context)) if obj.pbd_collider.enabled]
         if not objects:
             raise PBDError(rpt("Select a collider"))
@@ -94,7 +94,7 @@ class OBJECT_OT_pbd_collider_select(Action, bpy.types.Operator):
     body: bpy.props.StringProperty(name="Object", description="Name of the collider", options=LISTED)
 
     def run(self, context: Context) -> None:
-        obj = context.view_layer.objects.get(self.body)
+        obj: Object | None = context.view_layer.objects.get(self.body)
         if obj is None:
             raise PBDError(rpt("There is no object '{name}' in this view layer").format(name=self.body))
         checks.select_only(context, [obj])

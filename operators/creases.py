@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context
+from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read.mesh_io import CREASE_ANGLE, CREASE_STIFFNESS
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
-from ..pbd_addon.bodies.mesh import connected_components
+from ..pbd_addon.meshes.mesh import connected_components
 from . import checks
 from .base import Action, rpt
 
@@ -51,7 +51,7 @@ class OBJECT_OT_pbd_set_crease(Action, bpy.types.Operator):
         geometry = bmesh.from_edit_mesh(obj.data)
         edges = selected_edges(obj, geometry)
         sides = alternating(geometry, edges) if self.alternate else [1] * len(edges)
-        layers: Any = geometry.edges.layers.float
+        layers: Any = geometry.edges.layers.float  # the stubs do not know that it has them by name
         for name in (CREASE_ANGLE, CREASE_STIFFNESS):
             if layers.get(name) is None:
                 layers.new(name)
@@ -83,7 +83,7 @@ class OBJECT_OT_pbd_clear_crease(Action, bpy.types.Operator):
         session.clear_cache(context.scene)
 
 
-def selected_edges(obj: Any, geometry: Any) -> list[Any]:
+def selected_edges(obj: Object, geometry: bmesh.types.BMesh) -> list[bmesh.types.BMEdge]:
     """The selected edges between two faces; raises `PBDError` if there are none."""
     linked.check(obj)
     edges = [edge for edge in geometry.edges if edge.select and len(edge.link_faces) == 2]
@@ -92,7 +92,7 @@ def selected_edges(obj: Any, geometry: Any) -> list[Any]:
     return edges
 
 
-def alternating(geometry: Any, edges: list[Any]) -> list[int]:
+def alternating(geometry: bmesh.types.BMesh, edges: list[bmesh.types.BMEdge]) -> list[int]:
     """For each edge 1 or -1, the same along a row of connected edges and different in neighboring rows.
 
     Raises a `PBDError` if more than two rows surround a part of the mesh, or an odd number of them goes around.

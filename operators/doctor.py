@@ -87,7 +87,8 @@ class OBJECT_OT_pbd_doctor_fix(Action, bpy.types.Operator):
 
     def run(self, context: Context) -> str | None:
         scene = context.scene
-        obj, said = scene.objects.get(self.body), None
+        obj: Object | None = scene.objects.get(self.body)
+        said = None
         if self.check == doctor.UNLOCKED:
             scene.render.use_lock_interface = True
         elif obj is None or obj not in session.live_bodies(scene) or self.check not in doctor.CHECKS:

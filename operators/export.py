@@ -1,7 +1,6 @@
 """Export the simulation for other programs, and count the keys that games will get."""
 
 from collections.abc import Generator
-from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_tip as tip
@@ -64,7 +63,7 @@ class OBJECT_OT_pbd_export(Action, bpy.types.Operator):
     check_existing: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
 
     @classmethod
-    def description(cls, _context: Context, chosen: Any) -> str:
+    def description(cls, _context: Context, chosen: bpy.types.OperatorProperties) -> str:
         about = {identifier: text for identifier, _name, text in FORMATS}
         sentence = tip("{about}. Writes what is selected; simulates what is missing")
         return sentence.format(about=tip(about[chosen.format]))

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Generator
-from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface
@@ -10,6 +9,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..pbd_addon.blender.errors import Interruption, PBDError
 from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.timeline import cost_estimate
+from ..pbd_addon.blender.timeline.session import BakeProgress
 from .base import Action, rpt
 
 TICK_SECONDS = 0.05
@@ -71,7 +71,7 @@ class FrameByFrame(Action):
         """Finish, and say what was done, one sentence, or "" where that is seen."""
         raise NotImplementedError
 
-    def status(self, progress: Any) -> str:
+    def status(self, progress: BakeProgress | None) -> str:
         """How far it is, for the status bar; `progress` is None before anything is done."""
         work = iface(self._verb)
         if progress is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -24,28 +24,31 @@ WHEEL = 1.2
 AFTERWARDS = 1.0
 """How long cloth goes on moving after it was let go while the frame stands still [s]."""
 
+Region = bpy.types.Region
+RegionView = bpy.types.RegionView3D
+
 HELP = "Drag cloth    Ctrl: pin it there    Wheel: radius    Space: play    Enter: keep    Esc: put back"
 
 
 SEEN = 0.05
 """What is held at least so firmly, where the middle of the grip has 1, is drawn as held."""
 
-HELD = (1.0, 0.8, 0.2, 1.0)
+HELD_COLOR = (1.0, 0.8, 0.2, 1.0)
 """Color of what is held, red, green, blue and opacity; that of the circle, too."""
 
 
-def view_at(context: Context, x: float, y: float) -> tuple[Any, Any] | None:
+def view_at(context: Context, x: float, y: float) -> tuple[Region, RegionView] | None:
     """The 3D View under a point of the window, as (region, region_data), or None."""
     for area in context.screen.areas:
         if area.type == "VIEW_3D":
             for region in area.regions:
                 inside = 0 <= x - region.x < region.width and 0 <= y - region.y < region.height
                 if region.type == "WINDOW" and inside:
-                    return region, area.spaces.active.region_3d
+                    return region, cast(bpy.types.SpaceView3D, area.spaces.active).region_3d
     return None
 
 
-def ray(region: Any, region_data: Any, x: float, y: float) -> tuple[np.ndarray, np.ndarray]:
+def ray(region: Region, region_data: RegionView, x: float, y: float) -> tuple[np.ndarray, np.ndarray]:
     """Where the ray of a point of the window begins and its unit direction, each (3,) [m]."""
     from bpy_extras import view3d_utils
 
@@ -55,7 +58,7 @@ def ray(region: Any, region_data: Any, x: float, y: float) -> tuple[np.ndarray, 
     return np.array(origin), np.array(direction)
 
 
-def pixels(region: Any, region_data: Any, point: np.ndarray, radius: float) -> float:
+def pixels(region: Region, region_data: RegionView, point: np.ndarray, radius: float) -> float:
     """How large a radius [m] at a point looks in a view [pixels]."""
     from bpy_extras import view3d_utils
 
@@ -68,7 +71,7 @@ def pixels(region: Any, region_data: Any, point: np.ndarray, radius: float) -> f
     return (b - a).length if a is not None and b is not None else 0.0
 
 
-def draw_circle(tool: Any) -> None:
+def draw_circle(tool: OBJECT_OT_pbd_grab) -> None:
     """Draw the grip around the pointer, in the view that it is in."""
     import gpu
     from gpu_extras.batch import batch_for_shader
@@ -81,14 +84,14 @@ def draw_circle(tool: Any) -> None:
     points = np.stack([x + radius * np.cos(angles), y + radius * np.sin(angles)], axis=1)
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [tuple(point) for point in points.tolist()]})
-    shader.uniform_float("color", HELD if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
+    shader.uniform_float("color", HELD_COLOR if tool.hand.held else (1.0, 1.0, 1.0, 0.8))
     batch.draw(shader)
 
 
 def draw_patch(tool: OBJECT_OT_pbd_grab) -> None:
     """Draw the vertices that are held, in all views."""
     if tool.hand is not None and tool.hand.held is not None:
-        gpu_drawing.draw_points(held_places(tool.hand), HELD)
+        gpu_drawing.draw_points(held_places(tool.hand), HELD_COLOR)
 
 
 def held_places(hand: GrabSession) -> np.ndarray:
@@ -195,7 +198,7 @@ class OBJECT_OT_pbd_grab(Action, bpy.types.Operator):
             origin, direction = ray(region, region_data, event.mouse_x, event.mouse_y)
             self.hand.move(origin, direction)
             if self.hand.held is not None:
-                place = self.hand.held[0].point
+                place = self.hand.held.hit.point
             else:
                 place = origin + direction * float(np.linalg.norm(np.array(region_data.view_location) - origin))
             size = pixels(region, region_data, place, self.radius)

@@ -1,7 +1,5 @@
 """Color cloth by strain or by contact while it plays."""
 
-from typing import Any
-
 import bpy
 
 from ..pbd_addon.blender.kinds import Context
@@ -16,7 +14,7 @@ KINDS = (
 )
 
 
-def views(context: Context) -> list[Any]:
+def views(context: Context) -> list[bpy.types.SpaceView3D]:
     """The 3D Views of the window."""
     areas = context.screen.areas if context.screen is not None else ()
     return [area.spaces.active for area in areas if area.type == "VIEW_3D"]

@@ -1,16 +1,14 @@
 """Key a setting that the panel shows in another unit: Blender's own dot, key and menu know the shown one only."""
 
-from typing import Any
-
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.kinds import Context, Object
+from ..pbd_addon.blender.kinds import Context, Object, Options
 from ..pbd_addon.blender.settings import shown_units
 from . import checks
 from .base import Action
 
-HIDDEN: Any = {"UNDO", "INTERNAL"}
+HIDDEN: Options = {"UNDO", "INTERNAL"}
 """Neither operator is one to redo or to search for, as Blender's own for keys of fields are not."""
 
 FIELDS = "User Interface"
@@ -74,7 +72,7 @@ def field_under_mouse(context: Context) -> tuple[Object, str] | None:
     return None if name is None else (found[0], name)
 
 
-def draw_context_menu(self: Any, context: Context) -> None:
+def draw_context_menu(self: bpy.types.Menu, context: Context) -> None:
     """In the menu of a right click on such a field: what Blender offers for others."""
     prop = getattr(context, "button_prop", None)
     name = next((name for name, shown in shown_units.SHOWN_AS.items() if prop and prop.identifier == shown.name), None)
@@ -87,7 +85,7 @@ def draw_context_menu(self: Any, context: Context) -> None:
     entry.setting = name
 
 
-_keys: list[Any] = []
+_keys: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
 """Of our keymap: pairs of a keymap and an item."""
 
 

@@ -1,38 +1,33 @@
 """Paint the vertex groups that say where settings count more or less."""
 
-from typing import Any
-
 import bpy
 
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
-from ..pbd_addon.blender.settings import maps
+from ..pbd_addon.parts import MAPS
 from . import checks
 from .base import Action, rpt
 
 PIN = "PIN"
 
 ITEMS = (
-    *((kind.upper(), maps.LABELS[kind], f"Multiplies {about[0]}") for kind, about in maps.ABOUT.items()),
-    ("COLLISION", "Object Collisions", "What meets obstacles, floor and other cloth"),
-    ("SELF_COLLISION", "Self Collisions", "What meets the rest of the same cloth"),
-    ("HOLD", "Hold", "Which pinned and attached vertices can let go by themselves"),
+    *((kind.upper(), one.label, one.about) for kind, one in MAPS.items()),
     (PIN, "Pin", "Which vertices are held, and how firmly"),
 )
 
 
-def group_of(obj: Object, which: str) -> Any:
+def group_of(obj: Object, which: str) -> bpy.types.VertexGroup | None:
     """The vertex group of a map or of the pins, or None."""
     return obj.vertex_groups.get(obj.pbd.pin_group if which == PIN else getattr(obj.pbd, f"{which.lower()}_group"))
 
 
-def new_group(obj: Object, which: str) -> Any:
+def new_group(obj: Object, which: str) -> bpy.types.VertexGroup | None:
     """A new vertex group for it: of a map, with weight 1 everywhere, which changes nothing; of pins, empty."""
     if which == PIN:
         return pins.ensure_group(obj, "pin_group")
     kind = which.lower()
-    name = getattr(obj.pbd, f"{kind}_group") or maps.LABELS[kind]
+    name = getattr(obj.pbd, f"{kind}_group") or MAPS[kind].label
     group = obj.vertex_groups.new(name=name)
     group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
     setattr(obj.pbd, f"{kind}_group", group.name)

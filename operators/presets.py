@@ -1,7 +1,6 @@
 """Save and remove material presets through Blender's own preset system."""
 
 import os
-from typing import Any
 
 import bpy
 from bl_operators.presets import AddPresetBase
@@ -53,7 +52,7 @@ class OBJECT_OT_pbd_preset(Action, bpy.types.Operator):
     menu_idname: bpy.props.StringProperty(name="Menu", options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
-    def description(cls, _context: Context, properties: Any) -> str:
+    def description(cls, _context: Context, properties: bpy.types.OperatorProperties) -> str:
         """What this material is for."""
         name = bpy.path.display_name(os.path.basename(properties.filepath), title_case=False)
         return tip(ABOUT.get(name, "A material of yours"))

@@ -1,7 +1,5 @@
 """Sew borders together, and split a mesh where it can tear."""
 
-from typing import Any
-
 import bmesh
 import bpy
 import numpy as np
@@ -11,7 +9,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.scene import linked, poses
 from ..pbd_addon.blender.timeline import session
-from ..pbd_addon.bodies.seam_pairs import face_each_other, pair_up
+from ..pbd_addon.meshes.seam_pairs import face_each_other, pair_up
 from . import checks
 from .base import Action, rpt
 
@@ -74,7 +72,7 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
         return "; ".join(said)
 
 
-def slide(border: list[Any], places: np.ndarray) -> int:
+def slide(border: list[bmesh.types.BMVert], places: np.ndarray) -> int:
     """Move vertices of a border along it, to places in numbers of its vertices; returns how many are moved."""
     at = np.array([vertex.co for vertex in border])
     numbers = np.floor(places).astype(int)
@@ -86,12 +84,12 @@ def slide(border: list[Any], places: np.ndarray) -> int:
     return len(changed)
 
 
-def selected_borders(geometry: Any) -> list[tuple[list[Any], bool]]:
+def selected_borders(geometry: bmesh.types.BMesh) -> list[tuple[list[bmesh.types.BMVert], bool]]:
     """The vertices of the two selected borders in order, and whether they are loops.
 
     Raises a `PBDError` if there are not two, one forks, or only one is a loop.
     """
-    neighbors: dict[Any, list[Any]] = {}
+    neighbors: dict[bmesh.types.BMVert, list[bmesh.types.BMVert]] = {}
     for edge in geometry.edges:
         if edge.select and len(edge.link_faces) == 1:
             for vertex in edge.verts:

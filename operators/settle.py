@@ -1,7 +1,6 @@
 """Let cloth hang for some frames before the first one."""
 
 from collections.abc import Generator
-from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface
@@ -11,6 +10,7 @@ from ..pbd_addon.blender.baking import recording
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Result
 from ..pbd_addon.blender.timeline import session
+from ..pbd_addon.blender.timeline.session import BakeProgress
 from . import checks
 from .base import rpt
 from .frame_by_frame import FrameByFrame
@@ -68,7 +68,7 @@ class OBJECT_OT_pbd_settle(FrameByFrame, bpy.types.Operator):
         """The simulation before this one is not wanted any more; Blender keeps operators for a while."""
         self._before = (*self._before[:3], None)
 
-    def status(self, progress: Any) -> str:
+    def status(self, progress: BakeProgress | None) -> str:
         line = iface("PBD settles: {done} of {frames} frames, Esc cancels")
         return line.format(done=progress or 0, frames=self.frames)
 

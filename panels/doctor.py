@@ -1,7 +1,7 @@
 """The doctor: what will go wrong, with a button beside each finding that helps."""
 
 from ..pbd_addon.blender.doctor import doctor
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Icon, Layout
 from .places import BodyPanel
 from .rows import draw_group, draw_sentence
 
@@ -46,6 +46,6 @@ def draw_finding(context: Context, layout: Layout, finding: doctor.Finding) -> N
     draw_sentence(box, context, f"{where}{finding.sentence}", "ERROR")
     if finding.action:
         shows = finding.action == doctor.SHOW
-        icon = "RESTRICT_SELECT_OFF" if shows else "CHECKMARK"
+        icon: Icon = "RESTRICT_SELECT_OFF" if shows else "CHECKMARK"
         button = box.operator("object.pbd_doctor_fix", text="Show" if shows else "Fix", icon=icon)
         button.check, button.body = finding.check, finding.body

@@ -1,11 +1,9 @@
 """The ways in: the sidebar of an object that is not PBD yet, and the button list of Properties > Physics."""
 
-from typing import Any
-
 import bpy
 from bl_ui.properties_physics_common import PHYSICS_PT_add
 
-from ..pbd_addon.blender.kinds import Context
+from ..pbd_addon.blender.kinds import Context, Icon
 from .places import Sidebar
 from .rows import draw_sentence
 
@@ -39,14 +37,14 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
         col.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
 
 
-def draw_physics_buttons(self: Any, context: Context) -> None:
+def draw_physics_buttons(self: bpy.types.Panel, context: Context) -> None:
     """Rows of the button list in Properties > Physics, in the manner of Blender's own."""
     obj = context.object
     if obj is None or obj.type != "MESH":
         return
     flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
     settings = obj.pbd
-    kinds = (
+    kinds: tuple[tuple[str, str, Icon], ...] = (
         ("CLOTH", "PBD Cloth", "MOD_CLOTH"),
         ("BALLOON", "PBD Balloon", "MESH_UVSPHERE"),
         ("RIGID", "PBD Rigid Body", "RIGID_BODY"),

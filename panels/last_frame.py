@@ -1,5 +1,6 @@
 """What the solver says of its last frame: where its time went, why it took so many steps, what is still short."""
 
+import math
 from typing import Any
 
 from bpy.app.translations import pgettext_iface as iface
@@ -50,7 +51,7 @@ def draw_costs(layout: Layout, context: Context, report: Any) -> None:
 
 
 def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
-    """A line where steps were chosen or added, and one where a kind of constraint is so short that it shows."""
+    """A line where steps were chosen or added, and one that says how far the shape is from the converged one."""
     names = {
         "motion": iface("Motion"),
         "stretch": iface("Tension"),
@@ -65,13 +66,18 @@ def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
         line = iface("{steps} steps a frame, because of: {why}")
         draw_sentence(layout, context, line.format(steps=report.substeps, why=names[report.reason]), "INFO")
     advice = report.advice
+    if not any(report.residuals.values()):
+        return  # PBD has no other shape than its own
     if advice is None:
+        line = iface("Shape within {share} %").format(share=max(1, math.ceil(100.0 * report.shape_error)))
+        draw_sentence(layout, context, line, "INFO")
         return
     if advice.substeps:
-        line = iface("{kind} {share:.0f} % short: {steps} Quality Steps would do")
+        line = iface("Shape only within {share} %, because of {kind}: {steps} Quality Steps would do")
     else:
-        line = iface("{kind} {share:.1f} % short: too stiff for more steps, {softer:.1g} times its value would do")
-    line = line.format(kind=names[advice.kind], share=100.0 * advice.short, steps=advice.substeps, softer=advice.softer)
+        line = iface("Shape only within {share} %, because of {kind}: too stiff, light or fine for more steps")
+    share = math.ceil(100.0 * report.shape_error)
+    line = line.format(kind=names[advice.kind], share=share, steps=advice.substeps)
     draw_sentence(layout, context, line, "ERROR")
 
 

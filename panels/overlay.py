@@ -1,6 +1,6 @@
 """The floor, pins and attached vertices, drawn into the 3D View among its overlays."""
 
-from typing import Any
+from typing import cast
 
 import bpy
 
@@ -11,16 +11,16 @@ from ..pbd_addon.blender.timeline import session
 HANGS = not bpy.app.background
 """Whether there are windows to draw into."""
 
-FLOOR = (0.35, 0.6, 0.9, 0.35)
-PINNED = (1.0, 0.6, 0.1, 1.0)
-ATTACHED = (0.2, 0.85, 0.9, 1.0)
+FLOOR_COLOR = (0.35, 0.6, 0.9, 0.35)
+PINNED_COLOR = (1.0, 0.6, 0.1, 1.0)
+ATTACHED_COLOR = (0.2, 0.85, 0.9, 1.0)
 """Colors, red, green, blue and opacity."""
 
 
 def is_on(context: Context) -> bool:
     """Whether the view that is drawn wants it; a render reads and writes the same cloth, and is left alone."""
     view = context.space_data
-    shown = context.scene.pbd.show_overlay and view is not None and view.overlay.show_overlays
+    shown = context.scene.pbd.show_overlay and isinstance(view, bpy.types.SpaceView3D) and view.overlay.show_overlays
     return bool(shown) and not bpy.app.is_job_running("RENDER")
 
 
@@ -29,16 +29,16 @@ def draw() -> None:
     context = bpy.context
     if not is_on(context):
         return
-    gpu_drawing.draw_lines(overlay.floor_lines(context.scene), FLOOR)
+    gpu_drawing.draw_lines(overlay.floor_lines(context.scene), FLOOR_COLOR)
     for pinned, attached in overlay.points(context.scene, context.view_layer):
-        gpu_drawing.draw_points(pinned, PINNED)
-        gpu_drawing.draw_points(attached, ATTACHED)
+        gpu_drawing.draw_points(pinned, PINNED_COLOR)
+        gpu_drawing.draw_points(attached, ATTACHED_COLOR)
 
 
-def draw_switch(self: Any, context: Context) -> None:
+def draw_switch(self: bpy.types.Panel, context: Context) -> None:
     """The row among the overlays."""
     col = self.layout.column()
-    col.active = context.space_data.overlay.show_overlays
+    col.active = cast(bpy.types.SpaceView3D, context.space_data).overlay.show_overlays
     col.prop(context.scene.pbd, "show_overlay")
 
 

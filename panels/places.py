@@ -2,7 +2,6 @@
 
 import re
 import types
-from typing import Any
 
 import bpy
 
@@ -79,12 +78,12 @@ def words(drawing: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", drawing.__name__).lower()
 
 
-def in_both_places(*drawings: Any) -> tuple[type, ...]:
+def in_both_places(*drawings: type[BodyPanel]) -> tuple[type, ...]:
     """Panel classes, ready to be registered: every drawing in the sidebar and in Properties > Physics."""
     return tuple(panel_class(drawing, place) for place in PLACES for drawing in drawings)
 
 
-def panel_class(drawing: Any, place: Any) -> type:
+def panel_class(drawing: type[BodyPanel], place: type[Place]) -> type:
     """One drawing in one place."""
     contents = {
         "__doc__": drawing.__doc__,

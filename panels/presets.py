@@ -2,7 +2,6 @@
 
 import os
 from types import MappingProxyType
-from typing import Any
 
 import bpy
 from bl_ui.utils import PresetPanel
@@ -72,7 +71,7 @@ class OBJECT_MT_pbd_balloon_materials(MaterialMenu, bpy.types.Menu):
 
 def draw_header_icon(layout: Layout, obj: Object) -> None:
     """The preset icon of a panel's header."""
-    panel: Any = OBJECT_PT_pbd_balloon_presets if obj.pbd.type == "BALLOON" else OBJECT_PT_pbd_cloth_presets
+    panel = OBJECT_PT_pbd_balloon_presets if obj.pbd.type == "BALLOON" else OBJECT_PT_pbd_cloth_presets
     panel.draw_panel_header(layout)
 
 

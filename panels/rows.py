@@ -2,15 +2,15 @@
 
 import textwrap
 import unicodedata
-from typing import Any
 
 import blf
 import bpy
 from bpy.app.translations import pgettext_iface as iface
 
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Group, Icon, Layout
 from ..pbd_addon.blender.settings import groups
 from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
+from .maps import draw_map
 
 LETTER_WIDTH = 7.0
 """Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
@@ -23,7 +23,7 @@ MARGINS = 32.0
 TABS = 22.0
 """What the borders of a region and the tabs of a sidebar take from its rows [pixels at the interface scale 1]."""
 
-SHORT = 0.1
+SHORT_LENGTH = 0.1
 """Lengths that end here are in millimeters [m]."""
 
 PADDING = 8.0
@@ -39,15 +39,16 @@ def columns(layout: Layout) -> Layout:
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, even_rows=False, align=True)
 
 
-def draw_group(layout: Layout, owner: Any, group: str) -> None:
-    """The settings of a group in rows of their own, with Blender's own split, so that all fields begin at one edge.
+def draw_group(layout: Layout, owner: Group, group: str) -> None:
+    """The settings of a group in rows of their own, with Blender's own split, so that all fields begin at one edge, and
+    its maps.
 
     What would be shown with too many zeros is shown in another unit, see `SHOWN_AS`; the dot beside it keys the stored
     setting.
     """
     for name in groups.names(group):
         field = owner.bl_rna.properties[name]
-        text = iface(groups.SHORT.get(name, field.name))
+        text = iface(groups.SHORT_LABELS.get(name, field.name))
         if name in SHOWN_AS:
             row = layout.column().row(align=True)
             col = row.column()
@@ -57,15 +58,17 @@ def draw_group(layout: Layout, owner: Any, group: str) -> None:
             row.operator("object.pbd_key_setting", text="", icon=icon, emboss=False).setting = name
         else:
             layout.column().prop(owner, name, text=text, translate=False, slider=is_slider(field))
+    for kind in groups.maps(group):
+        draw_map(bpy.context, layout, kind)
 
 
-def is_slider(field: Any) -> bool:
+def is_slider(field: bpy.types.FloatProperty) -> bool:
     """Whether a setting is drawn as a slider: a share, or a length that is dragged through millimeters.
 
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
     """
     is_share = field.identifier.startswith("k_") or field.subtype == "FACTOR"
-    return is_share or (field.unit == "LENGTH" and field.soft_max <= SHORT)
+    return is_share or (field.unit == "LENGTH" and field.soft_max <= SHORT_LENGTH)
 
 
 def row_of_buttons(layout: Layout, context: Context, *labels: str, icon: bool = False) -> Layout:
@@ -93,7 +96,7 @@ def text_width(context: Context, text: str) -> float:
     return blf.dimensions(0, text)[0]
 
 
-def draw_sentence(layout: Layout, context: Context, sentence: str, icon: str) -> None:
+def draw_sentence(layout: Layout, context: Context, sentence: str, icon: Icon) -> None:
     """A sentence of any length, broken to the width of the region, with an icon on its first line.
 
     One without figures is translated here, one with figures where they are put in.

@@ -4,7 +4,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
 from ..pbd_addon.blender.doctor import setup_findings
-from ..pbd_addon.blender.kinds import Context, Layout, Scene
+from ..pbd_addon.blender.kinds import Context, Icon, Layout, Scene
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import cost_estimate, session
 from .last_frame import draw_convergence, draw_costs, in_contact, is_mainly_contact
@@ -42,7 +42,7 @@ class Details(BodyPanel):
             draw_sentence(self.layout, context, note, "INFO")
 
 
-def line(context: Context) -> tuple[str, str, bool]:
+def line(context: Context) -> tuple[str, Icon, bool]:
     """The status of the active object: a few words, an icon, and whether it is an alarm."""
     settings, running = context.object.pbd, session.get(context.scene)
     if settings.baked:
@@ -171,14 +171,15 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
     if report.is_cut_short:
         said = iface("Too many repeated steps: the rest of the frame may be stretched")
         draw_sentence(layout, context, said, "ERROR")
-    for count, icon, sentence in (
+    counted: tuple[tuple[int, Icon, str], ...] = (
         (report.pierced, "ERROR", iface("{count} edges go through closed colliders, and do not meet them until apart")),
         (report.inside, "INFO", iface("{count} vertices are inside of closed colliders, which lead them out")),
         (report.retries.overrun, "INFO", iface("{count} steps were repeated: they overstretched cloth")),
         (report.retries.crossing, "INFO", iface("{count} steps were repeated: colliders pinch cloth")),
         (report.contacts, "MOD_PHYSICS", iface("{count} vertices touch obstacles")),
         (report.self_contacts, "MOD_CLOTH", iface("{count} vertices touch cloth")),
-    ):
+    )
+    for count, icon, sentence in counted:
         if count:
             draw_sentence(layout, context, sentence.format(count=count), icon)
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from . import solver
 from .bodies.body import Body
-from .bodies.mesh import half_edges, pair_keys
-from .bodies.surface_points import nearest_points
 from .building.build import build_model
 from .contact.contact_constraints import AUTO_DISTANCE
 from .contact.crossings import crossing_pairs
 from .kernels import Kernels
+from .meshes.mesh import half_edges, pair_keys
+from .meshes.surface_points import nearest_points
 from .model.model import Model, Targets
 from .timing.slices import Result
 from .timing.stopwatch import Stopwatch
@@ -42,7 +42,7 @@ BESIDE = 0.7
 """What is at an angle of more than 45° from the normal at a border is beside the cloth: it is on neither side. What is
 above the border has a side: two garments may end at the same height."""
 
-SLICE = 1000
+SLICE_VERTICES = 1000
 """Vertices whose nearest points are found in one slice; with 16,000 triangles it takes 0.2 s."""
 
 FIRM = 1e12
@@ -177,8 +177,8 @@ def _push_out_of(
     crossing[of_outer] = crossing[through_outer] = True
     vertices = outer.vertices[moves[outer.vertices]]
     parts = []
-    for start in range(0, max(len(vertices), 1), SLICE):
-        parts.append(_feet(x[vertices[start : start + SLICE]], x, inner))
+    for start in range(0, max(len(vertices), 1), SLICE_VERTICES):
+        parts.append(_feet(x[vertices[start : start + SLICE_VERTICES]], x, inner))
         yield
     feet = Feet(*map(np.concatenate, zip(*parts)))
     is_behind = (feet.gaps < 0.0) & ~feet.is_beyond

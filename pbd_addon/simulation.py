@@ -14,7 +14,7 @@ from .air.wind import Wind
 from .arrays import arguments
 from .bodies.body import FASTEST_START, Body
 from .bodies.maps import checked_maps
-from .bodies.settings import AIR_DENSITY, Material, SolverSettings
+from .bodies.material import Material
 from .building import build
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -30,6 +30,7 @@ from .parts.dynamic_mesh import rest_shape
 from .parts.gas import opened
 from .parts.sewing import sewn
 from .parts.tearing import joined_in
+from .settings.solver_settings import AIR_DENSITY, SolverSettings
 from .stepping import adaptive
 from .stepping.time_stepping import RUNAWAY_SPEED
 from .timing.slices import finish
@@ -61,6 +62,7 @@ class Simulation:
         wind: Wind of the scene, or None; surfaces feel it where their material has coefficients.
         air_density: Of what is around the bodies [kg/m³].
         in_slices: Whether to leave what takes long to `prepare`, which has to come before anything else.
+        shape_error: Accepted distance from the converged shape, over its size: for `automatic`, and for advice.
 
     Attributes:
         constraints: The active kinds of constraints; see `constraints.Constraints`.
@@ -90,6 +92,7 @@ class Simulation:
         wind: Wind | None = None,
         air_density: float = AIR_DENSITY,
         in_slices: bool = False,
+        shape_error: float = 0.05,
     ) -> None:
         if not isinstance(self_collision, bool) and not (isinstance(self_collision, str) and self_collision == "FAST"):
             arguments.refuse("self_collision", 'True, False or "FAST"', self_collision)
@@ -101,6 +104,7 @@ class Simulation:
             substeps=substeps,
             iterations=iterations,
             automatic=automatic,
+            shape_error=shape_error,
             collisions="FAST" if self_collision == "FAST" else "ACCURATE" if self_collision else "OFF",
             air_density=air_density,
             gravity=gravity,  # type: ignore[arg-type]  # checked and made a tuple there

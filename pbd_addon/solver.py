@@ -16,10 +16,10 @@ from collections.abc import Generator
 
 import numpy as np
 
-from .bodies.settings import SolverSettings
 from .kernels import Kernels
 from .model.model import Model, State, Targets
 from .model.part import Frame, Past, Substep
+from .settings.solver_settings import SolverSettings
 from .stepping import adaptive, time_stepping
 from .stepping.cutting import CutFrame, UnstableError
 from .stepping.time_stepping import RUNAWAY_SPEED
@@ -121,7 +121,7 @@ def _project(frame: Frame, step: Substep, start: np.ndarray) -> None:
     """Project all constraints once, in place; start (3, n): see `_predict`."""
     model, kernels, p = frame.model, frame.kernels, step.p
     contacts = (*model.plane_constraints, model.contact)
-    for _, kinds in itertools.groupby(model.sequence, lambda kind: id(kind.inverse_masses)):
+    for _, kinds in itertools.groupby(frame.sequence, lambda kind: id(kind.inverse_masses)):
         first, *others = kinds
         w = first.inverse_masses
         q = p if w is None else kernels.pack(p, w)

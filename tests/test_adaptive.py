@@ -28,17 +28,42 @@ def run(body: Body, frames: int, automatic: bool = True, **settings) -> tuple[Si
 
 
 def test_a_cloth_at_rest_takes_few_substeps():
-    """A curtain that has hung for ten seconds takes half of the quality steps at most, and is as little stretched.
-
-    With a quarter of them it would lose a fifth of its bending.
-    """
+    """A curtain that has hung for ten seconds takes fewer than the quality steps, and has its shape and no strain."""
     body = curtain(20, Material(**{**vars(PRESETS["Cotton"]), "damping": 2.0}))
     simulation, counts, strains = run(body, 240)
     assert counts[0] == QUALITY  # nothing is known yet
-    assert max(counts[-24:]) <= QUALITY // 2
+    assert max(counts[-24:]) <= 0.8 * QUALITY
     assert max(strains[-24:]) < 0.001
-    shares = [report.residuals["isometric bend"] for report in list(simulation.reports.values())[-24:]]
-    assert np.mean(shares) < 0.2
+    assert max(report.shape_error for report in list(simulation.reports.values())[-24:]) < 0.05
+
+
+@pytest.mark.parametrize("accepted", [0.1, 0.05])
+def test_it_reaches_the_shape_that_is_asked_for(accepted):
+    """A strip that hangs over takes the steps that bring its error below what is accepted, and not many more."""
+    x, y = np.meshgrid(np.linspace(-0.1, 0.1, 25), np.linspace(0.0, 0.05, 7))
+    vertices = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
+    quads = grid(24, 6, 0.2, 0.05)[1]
+    pins = np.flatnonzero(np.abs(vertices[:, 0]) < 0.013)
+    material = Material(**{**vars(PRESETS["Leather"]), "drag": 5.0, "bend": 1e-4})
+    simulation, _, _ = run(Body(vertices, quads, material, pins=pins), 72, shape_error=accepted)
+    errors = [report.shape_error for report in list(simulation.reports.values())[-12:]]
+    assert 0.4 * accepted < max(errors) <= accepted
+
+
+def test_what_moves_keeps_its_energy():
+    """A double pendulum of rope loses no more than with the quality steps: with few, in first order, it lost 19 %."""
+    lost = []
+    for automatic in (True, False):
+        vertices = np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [1.0, 0.0, 0.0]])
+        body = Body(vertices, edges=[[0, 1], [1, 2]], masses=[0.1] * 3, compliances=[1e-7] * 2, pins=[0],
+                    material=Material(damping=0.0, drag=0.0))  # fmt: skip
+        simulation = Simulation([body], automatic=automatic, air_density=0.0)
+        for _ in range(48):
+            simulation.step(DT)
+        x, v = simulation.positions(body), simulation.velocities(body)
+        lost.append(-(0.05 * (v**2).sum() + 0.981 * x[1:, 2].sum()) / (0.981 * 1.5))
+    assert lost[0] <= 0.031
+    assert lost[0] <= 1.05 * lost[1]
 
 
 def whipped(automatic: bool) -> tuple[list[int], list[float]]:
@@ -62,7 +87,7 @@ def test_a_cloth_that_whips_about_takes_many():
     """More substeps than the quality steps while it is jerked, and less strain, though these are cut as well."""
     counts, strains = whipped(automatic=True)
     _, fixed = whipped(automatic=False)
-    assert min(counts[:12]) < QUALITY < np.mean(counts[16:])
+    assert min(counts[:12]) <= QUALITY < np.mean(counts[16:])
     assert max(counts) <= 4 * QUALITY
     assert np.mean(strains[16:]) < 0.8 * np.mean(fixed[16:]) < 0.8 * 0.003
     assert max(strains) < max(fixed)

@@ -479,22 +479,47 @@ def test_a_still_pair_has_no_more_rows_than_it_needs():
     assert set(rows_by_kind(pair)[FACE]) <= set(key(particles[gap <= reach + 1e-12], FACE))
 
 
-def test_a_falling_curtain_is_searched_a_few_times_a_frame(monkeypatch):
-    """At the default settings it steps ten times a frame, of second order. A bound as short as one substep has to
-    observe its error too: it would stay that short, whatever the cloth does."""
+def whole_searches(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many there are in 30 frames of a curtain, which at the default settings step ten times each."""
     queries, find_all = [], BroadPhase.find
 
     def count(search, kernels, x, is_late=None):
-        found = find_all(search, kernels, x, is_late)
         queries.extend([1] * (is_late is None))
-        return found
+        return find_all(search, kernels, x, is_late)
 
     monkeypatch.setattr(BroadPhase, "find", count)
     body = Body(*grid(60, 60, 1.0, 1.0), PRESETS["Cotton"], pins=(0, 60))
     simulation = Simulation([body])
     for _ in range(30):
         simulation.step(1 / 24)
-    assert 30 <= len(queries) <= 150
+    return len(queries)
+
+
+def test_a_falling_curtain_is_searched_hardly_twice_a_frame(monkeypatch):
+    assert 30 <= whole_searches(monkeypatch) <= 60
+
+
+def test_what_is_not_free_is_searched_a_few_times_a_frame(monkeypatch):
+    """A bound as short as one substep has to observe its error too: it would stay that short, whatever cloth does."""
+    monkeypatch.setattr(MotionBounds, "find_free", lambda *_: None)
+    assert 75 <= whole_searches(monkeypatch) <= 150
+
+
+@pytest.mark.parametrize(("height", "way", "pushed", "free"), [
+    (1.0, 0.0, False, True), (0.08, 0.0, False, False), (1.0, -0.95, False, False), (1.0, -0.5, False, True),
+    (1.0, 0.0, True, False),
+])  # fmt: skip
+def test_free_is_what_is_far_from_all_in_the_whole_frame(height, way, pushed, free):
+    """At its beginning and on its way, and what was not pushed; a collider that comes is another."""
+    vertices, quads = grid(9, 9, 9 * EDGE, 9 * EDGE)
+    sheets = [Mesh(vertices + np.array([0.0, 0.0, z]), quads, start) for start, z in ((0, 0.0), (100, height))]
+    x = np.concatenate([sheet.x for sheet in sheets]).T.copy()
+    moves = np.zeros_like(x)
+    moves[2, 100:] = way
+    for bodies, expected in ((2, [free and not pushed, free]), (1, [free])):
+        bounds = MotionBounds([sheet.surface for sheet in sheets], 100 * bodies, x.shape[1])
+        bounds.find_free(x, moves, np.array([pushed, False])[:bodies])
+        np.testing.assert_array_equal(bounds.is_free[:bodies], expected if not pushed else [False, True][:bodies])
 
 
 def test_sheets_that_fall_side_by_side_are_not_candidates():

@@ -14,7 +14,7 @@ from helpers.inside import state_of
 pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from helpers.meshes import grid, icosphere, jittered_sheet
-from pbd_addon import Body, Material, Plane, Simulation, Wind
+from pbd_addon import Body, Collider, Material, Plane, Simulation, Wind
 from pbd_addon.kernels import load
 from pbd_addon.kernels.protocol.frames import Call
 from pbd_addon.kernels.protocol.projections import Tethered
@@ -26,8 +26,8 @@ Scene = tuple[Simulation, Callable[[int], None]]
 
 
 def scene(*bodies: Body, move: Callable[[Simulation, int], None] = lambda *_: None, **options: object) -> Scene:
-    """A simulation without contact, and what is to be done before each frame."""
-    simulation = Simulation(list(bodies), kernels="numba", self_collision=False, **options)
+    """A simulation, by default without contact, and what is to be done before each frame."""
+    simulation = Simulation(list(bodies), kernels="numba", **({"self_collision": False} | options))
     return simulation, lambda frame: move(simulation, frame)
 
 
@@ -81,7 +81,17 @@ def blown() -> Scene:
     return scene(curtain(), move=move)
 
 
+def in_rounds() -> Scene:
+    """Springs and bending are solved in turn, as where cloth comes to rest."""
+
+    def move(simulation: Simulation, frame: int) -> None:
+        state_of(simulation).memory["rounds"]["wanted"] = np.ones(1)
+
+    return scene(curtain(), curtain(Material(bend_damping=0.01), z=1.0, n=9), move=move)
+
+
 SCENES: dict[str, Callable[[], Scene]] = {
+    "rounds": in_rounds,
     "hanging": lambda: scene(curtain()),
     "triangles": lambda: scene(triangles()),
     "automatic": lambda: scene(triangles(), automatic=True),
@@ -102,6 +112,28 @@ SCENES: dict[str, Callable[[], Scene]] = {
 }
 
 
+def meeting(*bodies: Body, **options: object) -> Scene:
+    return scene(*bodies, self_collision=True, **options)
+
+
+def dropped() -> Scene:
+    """A sheet that falls freely, and then on a ball that stands."""
+    vertices, faces = icosphere(2, 0.2)
+    ball = Collider(vertices + np.array([0.0, 0.0, -1.3]), faces)
+    return meeting(curtain(Material(density=3.0), pins=()), colliders=[ball])
+
+
+MEETING: dict[str, tuple[Callable[[], Scene], bool]] = {
+    "curtain": (lambda: meeting(curtain()), False),
+    "triangles": (lambda: meeting(triangles(), automatic=True), False),
+    "gusts": (lambda: meeting(curtain(), wind=Wind((1.5, 0.0, 0.0), turbulence=0.4)), False),
+    "several": (lambda: meeting(curtain(z=2.0), triangles(), curtain(Material(drag=1.0), z=4.0, n=9)), False),
+    "few": (lambda: meeting(curtain(), substeps=6), False),
+    "dropped": (dropped, True),
+}
+"""Scenes with contact, and whether there comes to be any."""
+
+
 def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
     """What each frame leaves."""
     (simulation, move), found = make(), []
@@ -111,7 +143,7 @@ def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
         state = state_of(simulation)
         kinds = [np.array(kind.multipliers) for kind in simulation.constraints]
         forces = [kind.forces() for kind in simulation.constraints]
-        told = [np.array([report.strain_max, *report.residuals.values()])]
+        told = [np.array([report.strain_max, *report.residuals.values(), report.contacts + report.self_contacts])]
         found.append([state.x, state.v, *remembered(state), *kinds, *forces, *told])
     return found
 
@@ -154,6 +186,35 @@ def assert_same(found: list[list[np.ndarray]], expected: list[list[np.ndarray]])
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("name", MEETING)
+def test_the_bits_are_those_of_the_loop_until_something_meets(name, count, monkeypatch):
+    """What contact remembers, too."""
+    make, meets = MEETING[name]
+    found = run(make, 14)
+    assert sum(count) > 14, sum(count)  # several in a frame
+    assert any(frame[-1][-1] > 0.0 for frame in found) == meets
+    monkeypatch.setattr(fused, "is_possible", lambda *_: False)
+    count.clear()
+    assert_same(found, run(make, 14))
+    assert not count
+
+
+@pytest.mark.parametrize(("limit", "values"), [
+    ("motion_bound.FREE_MARGIN", 0.01), ("motion_bound.FREE_DRIFT", 0.01), ("height_fields.CONES", (0.3, 0.3)),
+])  # fmt: skip
+def test_the_loop_takes_over_where_a_bound_is_left(limit, values, count, monkeypatch):
+    """With bounds so narrow that they hold for a part of a frame: what was not looked at would be queried too late."""
+    make = MEETING["several"][0]
+    run(make, 8)
+    usual = sum(count)
+    count.clear()
+    monkeypatch.setattr(f"pbd_addon.contact.{limit}", values)
+    found = run(make, 8)
+    assert 0 < sum(count) < 0.9 * usual
+    monkeypatch.setattr(fused, "is_possible", lambda *_: False)
+    assert_same(found, run(make, 8))
+
+
 @pytest.mark.parametrize("name", ["gusts", "little damping", "soft"])
 def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
     """What is large yields after a few substeps, so that a window answers; the past goes on."""
@@ -170,16 +231,20 @@ def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
 
 
 def test_what_is_not_known_is_left_to_the_loop(count):
-    """A floor, what collides with itself, a balloon, a hand, a function, and NumPy."""
+    """A floor, a balloon, a hand, a function, a collider that moves, and NumPy."""
     floor = Plane((0.0, 0.0, -3.0), (0.0, 0.0, 1.0))
     held = scene(curtain())[0]
     held.grab(held.bodies[0], [3])
     pulled = scene(curtain(), forces=[lambda x, v, t: np.zeros_like(x)])[0]
+    vertices, faces = icosphere(1, 0.1)
+    stone = Collider(vertices - 3.0, faces)
+    carried = Simulation([curtain()], [stone], kernels="numba")
+    carried.move_collider(stone, vertices - 2.9)
     ball = Body(*icosphere(1, 0.3), Material(pressure_mode="VOLUME"))
     simulations = [
         Simulation([curtain()], [floor], self_collision=False, kernels="numba"),
-        *(Simulation([curtain()], kernels=name) for name in ("numba", "numpy")),
-        Simulation([curtain()], self_collision=False, kernels="numpy"),
+        *(Simulation([curtain()], self_collision=meets, kernels="numpy") for meets in (True, False)),
+        carried,
         Simulation([ball], self_collision=False, kernels="numba"),
         *(held, pulled),
     ]

@@ -195,6 +195,7 @@ def test_a_lone_contact_is_the_step_of_the_paper(seed):
             numpy_kernels,
             before.T.copy(),
             np.zeros_like(before.T),
+            np.zeros(1, bool),
             state.memory["obstacles"]["prediction_error"],
             state.memory["obstacles"]["penetrated"],
         )

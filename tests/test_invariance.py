@@ -219,7 +219,9 @@ def contact_scene(shift: np.ndarray, self_collision: bool | str = True) -> np.nd
 
 
 @pytest.mark.newest
-@pytest.mark.parametrize("self_collision", [True, "FAST", False])
+@pytest.mark.parametrize(
+    "self_collision", [True, pytest.param("FAST", marks=pytest.mark.slow), pytest.param(False, marks=pytest.mark.slow)]
+)
 def test_contact_a_kilometre_away_is_the_same(self_collision):
     """1 km from the origin the same contact takes place, to a micrometre, with obstacles and of cloth with itself."""
     expected = contact_scene(np.zeros(3), self_collision)

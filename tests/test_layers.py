@@ -82,6 +82,7 @@ def test_tubes_start_in_order(name, kernels):
         assert report.strain_mean < 0.01, frame
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 @pytest.mark.parametrize("kernels", available()[-1:])
 def test_a_coat_over_a_lumpy_ball(kernels):

@@ -99,14 +99,15 @@ def plates_of(simulation: Simulation) -> PlateConstraints | None:
     [
         ("Cotton", 0.01, {}, False),
         ("Cotton", 0.003, {}, True),
-        ("Cotton", 0.01, {"substeps": 10}, True),
+        ("Cotton", 0.01, {"substeps": 5}, False),
+        ("Leather", 0.01, {"substeps": 80}, True),
         ("Denim", 0.01, {}, False),
         ("Leather", 0.01, {}, True),
         ("Paper", 0.01, {"method": "PBD"}, False),
     ],
 )
 def test_only_what_hinges_are_too_soft_for_is_a_plate(preset, edge, settings, is_plate):
-    """h² B / (rho l⁴) > 0.1; usual cloth keeps its hinges."""
+    """h² B / (rho l⁴) > 0.1 with 20 steps, whatever they are; usual cloth keeps its hinges."""
     body = Body(*grid(6, 6, 6 * edge, 6 * edge), Material.preset(preset))
     names = [kind.name for kind in Simulation([body], **settings).constraints]
     assert ("plate bend" in names) == is_plate
@@ -177,10 +178,10 @@ def test_a_body_too_large_for_a_plate_is_told_to_be_too_soft(monkeypatch):
     body = Body(vertices, faces, Material.preset("Paper"), pins=pins)
     monkeypatch.setattr(plate, "MOST_ENTRIES", 1000)
     simulation = Simulation([body], kernels="numpy")
-    advice = [simulation.step(1.0 / 24.0) for _ in range(24)][-1].advice
+    report = [simulation.step(1.0 / 24.0) for _ in range(24)][-1]
     assert plates_of(simulation) is None
-    assert (advice.kind, advice.substeps) == ("bend", 0)
-    assert advice.short > 0.9
+    assert (report.advice.kind, report.advice.substeps) == ("bend", 0)
+    assert report.shape_error > 0.4
 
 
 def test_what_is_folded_at_rest_may_be_only_a_fraction_as_large(monkeypatch):

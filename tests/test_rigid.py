@@ -171,6 +171,7 @@ def test_a_curtain_stops_no_ball_and_lets_none_through():
     assert 5.0 < momentum(simulation, ball)[1] < 17.0
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 @pytest.mark.usefixtures("fastest_kernels")
 def test_balloons_carry_a_tray():

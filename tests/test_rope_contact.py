@@ -149,6 +149,7 @@ def test_a_rope_carries_cloth():
     assert scene.at(cloth)[:, 2].min() > -0.6
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 @BACKENDS
 def test_a_rope_rests_on_another(kernels):

@@ -57,6 +57,7 @@ def angle(x: np.ndarray, simulation: Simulation) -> np.ndarray:
     return dihedral_angles(x.T[:, hinges], with_gradients=False)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 @pytest.mark.parametrize("kernels", available()[-1:])
 def test_a_strip_that_is_sewn_together_hangs_as_one_piece(kernels):

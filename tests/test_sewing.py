@@ -12,10 +12,10 @@ from helpers.crossings import count_between
 from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
-from pbd_addon.bodies.seam_pairs import face_each_other
 from pbd_addon.constraints import WeldConstraints
 from pbd_addon.contact.crossings import crossing_pairs
 from pbd_addon.kernels import available, load
+from pbd_addon.meshes.seam_pairs import face_each_other
 
 COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)
 """Without air, which would take momentum."""

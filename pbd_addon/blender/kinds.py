@@ -1,25 +1,35 @@
-"""Names for Blender's types in signatures.
+"""Names for Blender's types in signatures."""
 
-The stubs do not know the properties that we add to objects and scenes, or the type of a modifier or of object data.
-"""
-
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
-Scene = Any
-Object = Any
-ID = Any
-Mesh = Any
-Keys = Any
-KeyBlock = Any
-Modifier = Any
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import (
+        IconItems as Icon,
+        OperatorReturnItems as Ending,
+        OperatorTypeFlagItems as Option,
+    )
+else:
+    Icon = Ending = Option = str
+
+Scene = bpy.types.Scene
+Object = bpy.types.Object
+Mesh = bpy.types.Mesh
+Keys = bpy.types.Key
+KeyBlock = bpy.types.ShapeKey
+Modifier = bpy.types.Modifier
 Depsgraph = bpy.types.Depsgraph
 
-Context = Any
-"""In the stubs its scene and window are optional, but operators always have both."""
+Animatable = Object | Scene | Keys
+"""Data-blocks that may have animation."""
 
-Layout = Any
+Group = Any
+"""A group of our properties, which the stubs do not know."""
+
+Context = bpy.types.Context
+Layout = bpy.types.UILayout
 Event = bpy.types.Event
-Result = set[Any]
-"""The return value of an operator."""
+Options = set[Option]
+Result = set[Ending]
+"""The `bl_options` and the return value of an operator."""

@@ -12,9 +12,10 @@ from collections.abc import Generator, Mapping, Sequence
 import numpy as np
 
 from ..bodies.body import Body
-from ..bodies.settings import Material, SolverSettings
+from ..bodies.material import Material
 from ..constraints import Constraints, Grab, Plane, PlaneConstraints, VolumeConstraints
 from ..constraints.distance import is_soft
+from ..constraints.rounds import BEND, in_rounds, measured
 from ..contact import Collider
 from ..model.inertia import inertia_of
 from ..model.layout import Sewn, held_pins, initial_joints, lay_out
@@ -23,6 +24,7 @@ from ..model.part import Part
 from ..parts import ORDER, PARTS
 from ..parts.grabs import Grabs
 from ..parts.skin import EndOfPass, Skin
+from ..settings.solver_settings import SolverSettings
 from ..timing.slices import finish
 from . import builders
 
@@ -140,7 +142,6 @@ def with_materials(
         model, materials=tuple(materials), maps=tuple(maps), settings=settings, sizes=sizes, bends=bends, folds=folds,
         **inertia,
     )  # fmt: skip
-    model.shear.sizes = sizes
     found = [kind.build(model, model.part(kind)) for kind in PARTS]
     model = _with_parts(model, [part for part in found if part is not None])
     factors = model.maps_of_particles(maps)
@@ -212,15 +213,24 @@ def _in_order(model: Model) -> Model:
         sequence = (*constraints[:after], *pair * (SOFT_ROUNDS - 1), *constraints[after:])
     skin = model.part(Skin)
     is_pressed = skin is not None and skin.pressurized.active
-    others = model.contact.active or is_pressed or model.welds.active
-    others = others or model.can_tear  # which asks for forces within a frame
+    others = is_pressed or model.welds.active or model.can_tear  # which asks for forces within a frame
+    frugal = []
     for kind in (model.shear, model.bends[1]):
-        kind.once = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
+        kind.once_apart = model.settings.iterations == 1 and sequence.count(kind) == 1 and not others
+        kind.once = kind.once_apart and not model.contact.active
+        frugal += [kind] if kind.once_apart else []
+    rounds: tuple[Constraints, ...] = ()
+    bends = [kind for kind in constraints if kind.name.endswith(BEND)]
+    one_pass = model.settings.method == "XPBD" and model.settings.iterations == 1
+    if one_pass and bends and model.stretch.active and not model.volume.active:
+        rounds = in_rounds(constraints, bends, model.shear, model.stretch, len(model.w))
+        sequence = measured(sequence, bends, len(model.w))
     if skin and is_pressed:
         after = sequence.index(model.volume) + 1
         sequence = (*sequence[:after], EndOfPass(skin.pressurized), *sequence[after:])
     outer = tuple(kind for kind in constraints if type(kind).pushing is not Constraints.pushing)
     acting = tuple(part for part in model.parts if part.acts)
     return dataclasses.replace(
-        model, acting=acting, constraints=constraints, sequence=sequence, outer=outer, scratch={}
-    )
+        model, acting=acting, constraints=constraints, sequence=sequence, rounds=rounds, frugal=tuple(frugal),
+        outer=outer, scratch={},
+    )  # fmt: skip

@@ -9,13 +9,17 @@ from: a spring of rest length 0; the weight takes its stiffness from none, at 0,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.settings import Material, SolverSettings
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Attached
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, compliances, gradients_to_targets, relaxation
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class AttachmentConstraints(Constraints):
@@ -58,7 +62,7 @@ class AttachmentConstraints(Constraints):
             Call("aim", 1, (self.path[0], self.path[1], self.targets)),
         ]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call]:
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
         pins = Attached(self.particles, self.targets, self.weights, self.alpha, self.k)
         return [Call("project_attachment", 1, (pins, self.multipliers))]
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..arrays.coloring import color
 from ..arrays.distinct import distinct
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels, numpy as numpy_kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Colored
+from ..settings.solver_settings import SolverSettings
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
@@ -177,9 +180,8 @@ class Constraints:
         multipliers: Lagrange multipliers of the last substep, lambda; divided by h² they are forces.
         active: Whether any row has an effect with the current materials.
         cause: Why more substeps may be needed, one of `model.REASONS`; "" if the residual never asks for more.
-        tolerance: `Residual.error` that does not show.
-        order: Power of the substep's length with which that error grows; 0 if only `Residual.short` grows with it.
-        once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame.
+        once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame;
+            once_apart: whether that is so where nothing meets.
         inverse_masses: Of all particles, (n,) [1/kg], if `project` takes packed positions; else None.
         kernels: Those that rows are laid out for, once they are.
         h: Length of the substep that was begun last [s]; 0 if what depends on it has to be computed anew.
@@ -189,16 +191,15 @@ class Constraints:
     multipliers: np.ndarray
     active: bool = True
     cause: str = ""
-    tolerance: float = np.inf
-    order: float = 0.0
     once: bool = False
+    once_apart: bool = False
     inverse_masses: np.ndarray | None = None
     kernels: Kernels = numpy_kernels
     is_laid_out: bool = False
     h: float = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        """Set the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
+        """Set the factors per particle, (n,) each, by the names in `parts.MAPS`; `set_materials` follows.
 
         Most kinds use none.
         """
@@ -225,12 +226,12 @@ class Constraints:
         """What `begin_substep` does again in each substep of the same length, see `kernels.protocol.frames`."""
         return []
 
-    def calls(self, last: bool, fresh: bool) -> list[Call] | None:
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
         """What `project` calls, for kernels' compiled frames; None for kinds that do anything else.
 
         With the same arrays in each substep of the same length, for these:
 
-        last: Whether the substep ends the frame.
+        kept: Whether anything asks for the multipliers of the substep.
         fresh: Whether this kind is projected for the first time in the substep.
         """
         return None
@@ -265,6 +266,10 @@ class Constraints:
         It is zero for rigid kinds, and for those that are solved directly.
         """
         return Residual()
+
+    def shape_error(self, residual: Residual) -> float:
+        """By how much a residual puts a shape at rest off, over its size, as measured on drapes and loops; or 0."""
+        return 0.0
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
         """`Residual.change` at positions p where particles go so far in a frame, (3, n) [m] each."""

@@ -13,19 +13,23 @@ follow their ends (Müller 2008). They only pull, so that cloth can fold freely.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays.coloring import color
-from ..bodies.mesh import TriMesh
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.motion import Islands
+from ..meshes.mesh import TriMesh
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, gradients_of_distance, make
 from .coarsening import find_levels
 from .surface_graph import distances_along
 from .tether import SLACK_MARGIN, is_tethered, least_strain, worst_case_factors
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class LevelConstraints(Constraints):
@@ -137,7 +141,7 @@ class LevelConstraints(Constraints):
         found = self.least_strain, SLACK_MARGIN, self.used, self.lengths, self.body, self.reach
         return [Call("clear", 0, (self.multipliers,)), Call("extend", 1, found)]
 
-    def calls(self, last: bool, fresh: bool) -> list[Call] | None:
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
         return None if self.pulls_free else self._calls
 
     def _list_calls(self) -> list[Call]:

@@ -15,25 +15,29 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bodies.creases import Creases
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
-from .base import Constraints, within_half_turn
+from ..meshes.creases import Creases
+from ..settings.solver_settings import SolverSettings
+from .base import SAMPLE, Constraints, Residual, percentile, residual_of, within_half_turn
 from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 STIFF_SHEET = 0.1
 """A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too
 much there, 10 % at 0.03 and 94 % at 0.3, compared with 160 substeps; usual cloth, cotton at 1 cm, is at 0.04."""
 
-USUAL_FRAME = 1.0 / 24.0
-"""Length of the frame whose substeps decide whether a body is stiff [s]; constant, so that it stays so in a run."""
+USUAL_SUBSTEP = 1.0 / 480.0
+"""The h by which a body is stiff [s]: of 20 steps in a frame of 1/24 s. Always this one, because plates and hinges have
+different energies: what the mesh and the material decide stays so whatever the quality is."""
 
 MOST_ENTRIES = 24_000_000
 """Larger systems use hinges, whose residual shows how soft they are. A square of 144 x 144 vertices has this many: 190
@@ -44,6 +48,14 @@ top, has 10 million, and took more than 20 s a frame."""
 
 CLAMP = 1e4
 """Factor on the stiffness of triangles whose corners are all pinned: the sheet next to them is clamped, not hinged."""
+
+FLAT_ANGLE = 0.005
+"""A sheet whose hinges are bent by less is flat [rad]: 0.3°."""
+
+SHAPE_PER_SHORT, SHORT_POWER = 0.6, 0.75
+"""How much of its size a shape is off where stretch and shear undo all of the angles, and how that grows with what they
+undo. Pear loops of paper, leather, denim, cotton and silk, 24 and 48 cells, are 56 to 64, 20, 11 to 14, 4 to 6 and 1 to
+2 % too narrow where these are 60, 18, 12, 3 to 4 and 0.5 to 1 % short."""
 
 MOST_TURNS, TURNED = 8, 1e-4
 """If the rest shape is folded, the load rotates with the normals: the system is solved at most this often, until no
@@ -110,7 +122,9 @@ class Plate:
         rests = np.abs(self.rest_angles - folds).max(initial=0.0) < FLAT
         self.unbent = self.first_unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
         self.first_angles, self.plastic = self.rest_angles, np.zeros(len(self.rest_angles))
+        self.turned: tuple[np.ndarray, ...] = ()
         self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_refold)
+        self.moved = np.zeros((len(self.blocks.vertices), 3))
 
     def grow(self, factor: float) -> None:
         """Let the rest shape be so many times as large as at the beginning: at any size a fold takes the same work."""
@@ -132,8 +146,12 @@ class Plate:
         as_first = self.grown == 1.0 and not changed.any()
         self.unbent = self.first_unbent if as_first else np.zeros_like(self.first_unbent)
 
-    def solve(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, moved: np.ndarray, h: float) -> None:
-        """Move positions p (n, 3) from x before the substep; `moved` accumulates the displacements of all passes.
+    def begin_substep(self) -> None:
+        """Forget what the passes of the last substep have done."""
+        self.moved[:], self.turned = 0.0, ()
+
+    def solve(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, h: float) -> None:
+        """Move positions p (n, 3) from x before the substep; `moved` adds up the displacements of all passes.
 
         The unknown is the difference from the rest shape, moved rigidly to the body, so that rounding errors are
         relative to the bending. With damping, the force is that at z = p' + τ/h (p' − x), where x is moved rigidly
@@ -141,43 +159,42 @@ class Plate:
         """
         blocks, lag = self.blocks, self.damping_time / h
         ids = blocks.vertices
-        unbent = _turned(self.unbent, p)
-        ahead = p - unbent
-        base = ahead - moved
-        before = np.zeros_like(p)
-        if lag:
-            before = _turned(x, p) - unbent
-            ahead, base = (1.0 + lag) * ahead - lag * before, (1.0 + lag) * base - lag * before
-        stiffness = blocks.limited(self.masses, (1.0 + lag) * h**2 * self.bend / self.grown**2)
+        if not self.turned:  # in the first pass of a substep; others move it by no more than bends it
+            unbent = _turned(self.unbent, p)
+            before = _turned(x, p) - unbent if lag else np.zeros_like(p)
+            self.turned = unbent, before, unbent[ids], lag * before[ids], self.masses[ids, None]
+        unbent, before, start, behind, masses = self.turned
+        here, lead = p[ids], 1.0 + lag
+        stiffness = blocks.limited(self.masses, lead * h**2 * self.bend / self.grown**2)
         b = np.zeros((int(blocks.starts[-1]), 3))
-        b[blocks.rows] = self.masses[ids, None] * base[ids]
+        b[blocks.rows] = masses * (lead * (here - start - self.moved) - behind)
         for rows, matrix, vertices in blocks.held:
-            b[rows] -= stiffness * (matrix @ ahead[vertices])
+            ahead = lead * (p[vertices] - unbent[vertices]) - lag * before[vertices]
+            b[rows] -= stiffness * (matrix @ ahead)
         factors = blocks.factors(self.masses, stiffness)
         if self.bent:
             corners = self.elements.corners
             at_rest = triangle_normals(unbent, corners)
-            behind = triangle_normals(unbent + before, corners) - at_rest if lag else 0.0
+            lagging = triangle_normals(unbent + before, corners) - at_rest if lag else 0.0
             turn, turned = triangle_normals(p, corners) - at_rest, np.zeros_like(at_rest)
             reached, known = p.copy(), b
             for _ in range(MOST_TURNS):
-                b = known + stiffness * blocks.load(self.elements, self.factors, (1.0 + lag) * turn - lag * behind)
+                b = known + stiffness * blocks.load(self.elements, self.factors, lead * turn - lag * lagging)
                 kernels.solve_blocks(b, blocks.starts, *factors)
-                reached[ids] = (b[blocks.rows] + lag * before[ids]) / (1.0 + lag) + unbent[ids]
+                reached[ids] = (b[blocks.rows] + behind) / lead + start
                 turn, turned = triangle_normals(reached, corners) - at_rest, turn
                 if np.abs(turn - turned).max() < TURNED:
                     break
         else:
             kernels.solve_blocks(b, blocks.starts, *factors)
-        step = (b[blocks.rows] + lag * before[ids]) / (1.0 + lag) + unbent[ids] - p[ids]
-        p[ids] += step
-        moved[ids] += step
+        p[ids] = (b[blocks.rows] + behind) / lead + start
+        self.moved += p[ids] - here
 
-    def angles(self, p: np.ndarray) -> np.ndarray:
-        """Dihedral angle minus rest angle of every hinge at positions p (n, 3), (m,) [rad]."""
-        hinges = self.elements.hinges.T
+    def angles(self, p: np.ndarray, some: slice = slice(None)) -> np.ndarray:
+        """Dihedral angle minus rest angle of every hinge, or of some, at positions p (n, 3), (m,) [rad]."""
+        hinges = self.elements.hinges[some].T
         angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
-        return within_half_turn(angles - self.rest_angles if self.bent else angles)
+        return within_half_turn(angles - self.rest_angles[some] if self.bent else angles)
 
     def moments(self, p: np.ndarray) -> np.ndarray:
         """Moment of every hinge against its opening at positions p (n, 3), (m,) [N m]."""
@@ -201,6 +218,7 @@ class PlateConstraints(Constraints):
     """
 
     name = "plate bend"
+    cause = "bend"
 
     def __init__(self, sheets: Sequence[Sheet]) -> None:
         self.sheets = list(sheets)
@@ -220,7 +238,7 @@ class PlateConstraints(Constraints):
             part = slice(sheet.start, sheet.start + len(sheet.rest))
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
-            stiff = settings.method != "PBD" and is_stiff(sheet, bend, masses, factors, settings.substeps)
+            stiff = settings.method != "PBD" and is_stiff(sheet, bend, masses, factors)
             solves = MOST_TURNS if material.bend_yield or is_folded(sheet) else 1
             if not stiff or solves * block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue
@@ -236,7 +254,6 @@ class PlateConstraints(Constraints):
             self.plates[number] = old if old is not None and is_same else Plate(sheet, *given)
         self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
         self.active = bool(self.plates)
-        self._moved = {number: np.zeros_like(self.sheets[number].rest) for number in self.plates}
         self._reached = np.zeros((0, 3))
 
     def fold(self, plastic: np.ndarray, folds: Folds) -> None:
@@ -256,15 +273,38 @@ class PlateConstraints(Constraints):
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
-        for moved in self._moved.values():
-            moved[:] = 0.0
+        for plate in self.plates.values():
+            plate.begin_substep()
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        for number, plate in self.plates.items():
+        for plate in self.plates.values():
             own = p[:, plate.part].T.copy()
-            plate.solve(kernels, own, x[:, plate.part].T, self._moved[number], self.h)
+            plate.solve(kernels, own, x[:, plate.part].T, self.h)
             p[:, plate.part] = own.T
         self._reached = p.T.copy()
+
+    def residual(self, p: np.ndarray) -> Residual:
+        """What stretch, shear and the others have done to the angles since this kind was projected last.
+
+        The plates themselves have no residual there.
+        """
+        if not self.h or not len(self._reached):
+            return Residual()
+        pairs = [[plate.angles(x[plate.part], some) for x in (self._reached, p.T)] for plate, some in self._sampled()]
+        reached, angles = (np.concatenate(each) for each in zip(*pairs))
+        return residual_of(np.abs(within_half_turn(angles - reached)), np.abs(angles))
+
+    def shape_error(self, residual: Residual) -> float:
+        return SHAPE_PER_SHORT * residual.short**SHORT_POWER * visible_share(residual)
+
+    def change(self, p: np.ndarray, way: np.ndarray) -> float:
+        hinges = np.concatenate([plate.elements.hinges[some] + plate.part.start for plate, some in self._sampled()]).T
+        return percentile(np.abs(np.einsum("ijk,ijk->k", dihedral_angles(p[:, hinges])[1], way[:, hinges])))
+
+    def _sampled(self) -> list[tuple[Plate, slice]]:
+        """The plates, each with those of its hinges that are looked at."""
+        count = sum(len(plate.elements.hinges) for plate in self.plates.values())
+        return [(plate, slice(None, None, max(count // SAMPLE, 1))) for plate in self.plates.values()]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.concatenate([plate.angles(x[plate.part]) for plate in self.plates.values()])
@@ -285,10 +325,15 @@ class PlateConstraints(Constraints):
         return -(self.h**2) * self.forces()
 
 
-def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray, substeps: int) -> bool:
+def visible_share(residual: Residual) -> float:
+    """How much of a residual of angles counts: little of a sheet that is nearly flat."""
+    return min(residual.error / max(residual.short, 1e-300) / FLAT_ANGLE, 1.0)
+
+
+def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray) -> bool:
     """Whether hinges would be too soft in one pass: h² B / (ρ l⁴) is above `STIFF_SHEET`.
 
-    l² is twice the mean area of a triangle, ρ the mass per area of moving vertices, and h is `USUAL_FRAME` / substeps.
+    l² is twice the mean area of a triangle, ρ the mass per area of moving vertices, and h is `USUAL_SUBSTEP`.
     B includes the mean factor of creases; a triangle has 1.5 edges.
     """
     moving = (masses < np.inf) & (sheet.areas > 0.0)
@@ -296,9 +341,8 @@ def is_stiff(sheet: Sheet, bend: float, masses: np.ndarray, factors: np.ndarray,
         return False
     density = masses[moving].sum() / sheet.areas[moving].sum()
     square = 2.0 * sheet.areas.sum() / len(sheet.triangles)
-    h = USUAL_FRAME / substeps
     bend *= 1.0 + (np.asarray(sheet.creases.factors) - 1.0).sum() / (1.5 * len(sheet.triangles))
-    return bool(h**2 * bend * factors[moving].mean() > STIFF_SHEET * density * square**2)
+    return bool(USUAL_SUBSTEP**2 * bend * factors[moving].mean() > STIFF_SHEET * density * square**2)
 
 
 def is_folded(sheet: Sheet) -> bool:
@@ -320,7 +364,7 @@ def _same_hinges(hinges: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 def _turned(x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Positions x (n, 3), moved rigidly to fit p (n, 3) (Kabsch 1976)."""
-    arms = x - x.mean(axis=0)
-    u, _, vt = np.linalg.svd(arms.T @ (p - p.mean(axis=0)))
+    arms, center = x - np.add.reduce(x) / len(x), np.add.reduce(p) / len(p)
+    u, _, vt = np.linalg.svd(arms.T @ (p - center))
     u[:, -1] *= np.sign(np.linalg.det(u @ vt))
-    return np.asarray(arms @ (u @ vt) + p.mean(axis=0))
+    return np.asarray(arms @ (u @ vt) + center)

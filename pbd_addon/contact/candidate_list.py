@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Watch, WatchedCones
 from .broad_phase import SMOOTH_SHARE, BroadPhase, Rules, SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
@@ -182,6 +183,18 @@ class CandidateList:
         still = self.bounds.is_still[self._bodies : -1]
         return [one.part for one, is_still in zip(self._surfaces[self._bodies :], still) if one and not is_still]
 
+    def watch(self, p: np.ndarray, lengths: Sequence[float]) -> Watch | None:
+        """What shows that no query is due in substeps of these lengths of time, or some of them; None if one is due.
+
+        p: Where particles will be, (3, N) [m].
+        """
+        fields, bounds = self.broad_phase.height_fields, self.bounds
+        if fields is None or self._is_stale or not bounds.are_free or (self._have_fields & ~fields.are_known).any():
+            return None
+        motion = bounds.watch(lengths)
+        cones = WatchedCones(fields.faces, *fields.checks[2:])
+        return Watch(p, motion, cones) if len(motion.steps) else None
+
     def update(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, before_guard: bool = False) -> bool:
         """Query where motion bounds or height fields are violated; whether the candidates have changed.
 
@@ -197,6 +210,7 @@ class CandidateList:
         if fields is not None:
             fresh = self._have_fields & ~(bounds.is_set & fields.are_known)
             is_late[fields.update(kernels, p, fresh, before_guard)] = True
+            expired |= bounds.keep_free(fields.is_level | ~self._have_fields)
         if expired.any():
             bounds.predict(x, p, expired)
             is_late |= expired.take(bounds.owner)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import left_out
-from ..bodies.settings import Material, SolverSettings, calm_speed, distance_at
 from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Watch
+from ..meshes.factors import left_out
+from ..settings.scale import calm_speed, distance_at
+from ..settings.solver_settings import SolverSettings
 from ..timing.slices import finish
 from .broad_phase import Rules, SurfacePair
 from .candidate_list import CandidateList
@@ -22,6 +25,12 @@ from .narrow_phase import NearSearch, find_contacts
 from .penetration import Penetration, crosses_anew
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
+
+AHEAD = 1.0 / 20.0
+"""Unit of time in which free bodies are predicted at the beginning of a frame, in frames."""
 
 AUTO_DISTANCE = 0.5
 """Default distance between layers of cloth, in edges."""
@@ -198,7 +207,13 @@ class ContactConstraints(ContactRows):
         return self._was_pinched or self._is_squeezed or self.penetration.has_no_way_out
 
     def begin_frame(
-        self, kernels: Kernels, x: np.ndarray, way: np.ndarray, prediction_error: np.ndarray, penetrated: np.ndarray
+        self,
+        kernels: Kernels,
+        x: np.ndarray,
+        way: np.ndarray,
+        pushed: np.ndarray,
+        prediction_error: np.ndarray,
+        penetrated: np.ndarray,
     ) -> Generator[None, None, None]:
         """Invalidate the bounds of all bodies, so that a frame depends on its state alone; in slices.
 
@@ -208,6 +223,7 @@ class ContactConstraints(ContactRows):
             kernels: Module of kernels.
             x: Positions, (3, n) [m].
             way: How far they move in the frame at their velocities, (3, n) [m].
+            pushed: Which bodies were pushed in the last frame, (bodies,) bool.
             prediction_error: At the end of the last frame, (n + bodies,) [m]; NaN where nothing is known.
             penetrated: At the end of the last frame, (bodies, colliders) bool.
         """
@@ -218,12 +234,24 @@ class ContactConstraints(ContactRows):
             self.candidate_list.bounds.invalidate()
             return
         self.candidate_list.bounds.restore(prediction_error[: self.n], prediction_error[self.n :])
-        self.candidate_list.set_reference(np.concatenate([way, self._path[1] - self._path[0]], axis=1))
+        way = np.concatenate([way, self._path[1] - self._path[0]], axis=1)
+        self.candidate_list.set_reference(way)
         self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x
             may_be_pierced = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
             yield from self._detect(kernels, may_be_pierced)
+        bounds, self._x[:, : self.n], self._x[:, self.n :] = self.candidate_list.bounds, x, self._p[:, self.n :]
+        bounds.find_free(self._x, way, pushed)
+        if bounds.are_free:
+            self._look_ahead(kernels, way)
+
+    def _look_ahead(self, kernels: Kernels, way: np.ndarray) -> None:
+        """Query before the first substep, for the way of all particles at the present velocities, (3, N) [m]."""
+        bounds, there = self.candidate_list.bounds, self._x + AHEAD * way
+        bounds.advance(AHEAD, 1.0 - self._fraction - AHEAD)
+        self.candidate_list.update(kernels, there, self._x)
+        bounds.advance(-AHEAD, 1.0 - self._fraction)
 
     def _detect(self, kernels: Kernels, may_be_pierced: list[SurfacePair]) -> Generator[None, None, None]:
         """Detect what intersects and penetrates, in slices."""
@@ -242,6 +270,23 @@ class ContactConstraints(ContactRows):
         self.unprojected = None
         self._is_first_pass, self._is_far = True, False
         self._contacts, self._rounds = Contacts.none(), []
+
+    def watch(self, fractions: Sequence[float]) -> Watch | None:
+        """What shows that there is nothing to do in substeps that end at these fractions of the frame, all or the first
+        ones; None if there may be at once.
+
+        All bodies are free, and nothing else moves, or is to be led out. Bounds of what is not free are too short: a
+        substep that has to be made again costs more than is saved.
+        """
+        is_busy = self.candidate_list.rows.size or self.candidate_list.moving_parts or self.penetration.is_due
+        if is_busy or self.welds.active or self.rigid.active:
+            return None
+        return self.candidate_list.watch(self._p, np.diff(fractions, prepend=self._fraction).tolist())
+
+    def idle(self, h: float, fractions: Sequence[float]) -> None:
+        """Take note of substeps of h seconds in which there was nothing to do, see `watch`."""
+        for fraction in fractions:
+            self.begin_substep(h, fraction)
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():

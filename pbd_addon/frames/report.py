@@ -9,34 +9,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..constraints import Constraints
-from ..constraints.base import Residual
 from ..kernels import Kernels
 from ..model.model import Model, State
 from ..stepping import adaptive
 from ..timing.stopwatch import Stopwatch
 
-REPORTED_RESIDUAL = 0.2
-"""Residual that is reported: a strip bends that much too far. Cotton at 1.6 cm is 7 to 16 % short while it swings."""
-
 MOST_STEPS = 200
 """More quality steps than this are not advised: a frame would take ten times as long as usual."""
 
+ADVISED_POWER, ADVISED_SHARE = 1.0, 0.6
+"""`adaptive.POWER` and `adaptive.AIMED_SHARE` for an advice, which is not corrected afterwards: the least power that
+was measured, and a margin, because with more steps bending may go on without rounds."""
+
 
 class Advice(NamedTuple):
-    """A residual that shows, and what helps.
+    """A shape error that is larger than accepted, and what helps.
 
     Attributes:
-        kind: "stretch", "shear", "bend" or "volume".
-        short: Fraction of its deformation that no force accounts for, above `REPORTED_RESIDUAL`.
+        kind: "stretch", "shear", "bend" or "volume": what most of it is due to.
         substeps: Quality steps that would fix it; 0 if it takes more than `MOST_STEPS`.
-        softer: Fraction of the material's stiffness that the current steps can resolve.
     """
 
     kind: str
-    short: float
     substeps: int
-    softer: float
 
 
 class Retries(NamedTuple):
@@ -64,7 +59,8 @@ class StepReport:
         reason: Why that many, one of `model.REASONS`.
         residuals: Fraction of the deformation of each elastic kind, by name, that no force accounts for, in [0, 1]: 0
             is converged; at 0.5 cloth is about half as stiff as its material (`Constraints.residual`).
-        advice: The worst residual that shows, and what helps; or None.
+        shape_error: Estimate of how far the shape is from the converged one, over its size, in [0, 1].
+        advice: What helps, if that is more than the settings accept; or None.
         no_room: Whether closed colliders pinched cloth in the frame, or overlap around it.
         inside: Number of particles inside of closed colliders, when that was looked for last.
         pierced: Number of edges of cloth through closed colliders, and of these through cloth, then.
@@ -91,6 +87,7 @@ class StepReport:
     times: dict[str, float] = dataclasses.field(default_factory=dict)
     reason: str = "settings"
     residuals: dict[str, float] = dataclasses.field(default_factory=dict)
+    shape_error: float = 0.0
     advice: Advice | None = None
     no_room: bool = False
     inside: int = 0
@@ -99,19 +96,14 @@ class StepReport:
     is_cut_short: bool = False
 
 
-def advise(found: Sequence[tuple[Constraints, Residual]], substeps: int) -> Advice | None:
-    """Advice on the worst residual of a frame with that many substeps, or None if none shows."""
-    worst = None
-    for constraints, residual in found:
-        shows = residual.short > REPORTED_RESIDUAL and residual.error > adaptive.REPORTED_MULTIPLE * adaptive.tolerance(
-            constraints, residual
-        )
-        if shows and (worst is None or residual.short > worst.short):
-            enough = int(5.0 * math.ceil(substeps * adaptive.factor(constraints, residual) / 5.0))
-            odds = residual.short / max(1.0 - residual.short, 1e-12)
-            softer = adaptive.ACCEPTED_RESIDUAL / (1.0 - adaptive.ACCEPTED_RESIDUAL) / odds
-            worst = Advice(constraints.cause, residual.short, enough if enough <= MOST_STEPS else 0, softer)
-    return worst
+def advise(found: Sequence[adaptive.Found], substeps: int, accepted: float) -> tuple[float, Advice | None]:
+    """The shape error of a frame with that many substeps, and advice if it is larger than accepted."""
+    errors = adaptive.shape_errors(found)
+    error = min(sum(errors), 1.0)
+    if error <= accepted:
+        return error, None
+    enough = int(5.0 * math.ceil(substeps * adaptive.growth(error, ADVISED_SHARE * accepted, ADVISED_POWER) / 5.0))
+    return error, Advice(found[int(np.argmax(errors))][0].cause, enough if enough <= MOST_STEPS else 0)
 
 
 def make_report(
@@ -119,7 +111,7 @@ def make_report(
     state: State,
     substeps: int,
     reason: str,
-    found: Sequence[tuple[Constraints, Residual]],
+    found: Sequence[adaptive.Found],
     kernels: Kernels,
     watch: Stopwatch,
 ) -> StepReport:
@@ -138,9 +130,10 @@ def make_report(
     seconds = sum(watch.seconds.values())
     crossings = contact.penetration.crossings
     residuals = {constraints.name: residual.short for constraints, residual in found}
+    advice = advise(found, substeps, model.settings.shape_error)
     return StepReport(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),
-        reason, residuals, advise(found, substeps), contact.has_pinched, contact.penetration.inside,
+        reason, residuals, *advice, contact.has_pinched, contact.penetration.inside,
         contact.penetration.pierced, Retries(*(watch.counts[name] for name in Retries._fields)),
         watch.counts["cut short"] > 0,
     )  # fmt: skip

@@ -16,19 +16,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-SAMPLE = 512
+SAMPLED_VERTICES = 512
 """Number of vertices in the sample that decides about the keys; the error is measured on all vertices."""
 
 JOINING = 128
 """Number of worst vertices added to the sample at a time."""
 
-ROUNDS = 6
+FIT_ROUNDS = 6
 """How often the worst vertices may be added for one number of keys."""
 
 SWEEPS = 24
 """How often the weights are changed for one number of keys."""
 
-FLOOR = 0.05
+LEAST_WEIGHT = 0.05
 """Added to the relative error in a weight, so that none falls to zero."""
 
 
@@ -104,14 +104,14 @@ class _Search:
         self.moves = moves - self.mean
         self.of_frame = np.ones(self.frames)
         self.of_vertex = np.ones(self.vertices)
-        self.sample = np.unique(np.linspace(0, self.vertices - 1, min(self.vertices, SAMPLE)).astype(int))
+        self.sample = np.unique(np.linspace(0, self.vertices - 1, min(self.vertices, SAMPLED_VERTICES)).astype(int))
 
     def fit(self, rank: int, enough: float) -> Reduction:
         """The best reduction with `rank` keys beside the offset; ends early once the error is at most `enough` [m]."""
         best, usual = None, self.sample
         if rank == self.frames - 1:
             self.sample = np.arange(self.vertices)  # The largest number of keys is exact for all vertices.
-        for _round in range(ROUNDS):
+        for _round in range(FIT_ROUNDS):
             found = self._written(*self._minimax(rank, enough))
             errors = _distances(self.shapes, found)
             found = found._replace(error=float(errors.max()))
@@ -145,8 +145,8 @@ class _Search:
                 self.of_frame, self.of_vertex[self.sample] = of_frame, of_vertex
             if largest <= 0.98 * enough or largest == 0.0:
                 break
-            of_frame = of_frame * np.sqrt(errors.max(axis=1) / largest + FLOOR)
-            of_vertex = of_vertex * np.sqrt(errors.max(axis=0) / largest + FLOOR)
+            of_frame = of_frame * np.sqrt(errors.max(axis=1) / largest + LEAST_WEIGHT)
+            of_vertex = of_vertex * np.sqrt(errors.max(axis=0) / largest + LEAST_WEIGHT)
             of_frame /= of_frame.max()
             of_vertex /= of_vertex.max()
         return best

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import types
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 
 def load(raw: bytes) -> Any:
@@ -31,6 +32,22 @@ def load(raw: bytes) -> Any:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number")
+
+
+def of(hint: Any) -> Any:
+    """The schema of a type: a `NamedTuple` is an object, what is `Annotated` has the schema that stands there."""
+    if get_origin(hint) is Annotated:
+        return hint.__metadata__[0]
+    if hasattr(hint, "_fields"):
+        return {name: of(one) for name, one in get_type_hints(hint, include_extras=True).items()}
+    kind, inner = get_origin(hint), list(map(of, get_args(hint)))
+    if kind in (list, tuple):
+        return kind(inner)
+    if kind is dict:
+        return dict([inner])
+    if kind in (Union, types.UnionType):
+        return frozenset(inner)
+    return {str: text, types.NoneType: None}.get(hint, hint)
 
 
 def misfit(value: Any, schema: Any, where: str) -> str:

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
     from ..constraints import Constraints
     from ..kernels import Kernels
+    from ..settings.fields import Checked, Map
     from ..timing.stopwatch import Stopwatch
     from .model import Model, State, Targets
 
 from ..arrays.arguments import FARTHEST
+from ..settings.fields import varies
 
 
 class Past(NamedTuple):
@@ -170,6 +172,7 @@ class Frame:
         second_order: Whether substeps look back, see `time_stepping`.
         fraction: From where on it is stepped: more than 0 if cloth has torn there.
         acting: What its parts do in it; hooks: the same, by when.
+        sequence: The kinds of constraints as an iteration solves them; a part may take `Model.rounds`.
         is_driven: Whether somebody moves anything that holds cloth.
         excused: Particles whose edges may be overstretched, (n,) bool, or (0,) for none.
     """
@@ -184,6 +187,7 @@ class Frame:
     fraction: float = 0.0
     acting: list[Acting] = dataclasses.field(default_factory=list)
     hooks: Hooks = dataclasses.field(default_factory=Hooks)
+    sequence: tuple[Constraints, ...] = ()
     is_driven: bool = False
     excused: np.ndarray = dataclasses.field(default_factory=lambda: NOBODY)
 
@@ -196,7 +200,7 @@ class Frame:
 
     def begin(self, fraction: float) -> None:
         """Tell everything that moves by itself where it goes, from a fraction of the frame on."""
-        self.fraction = fraction
+        self.fraction, self.sequence = fraction, self.model.sequence
         for kind in self.model.kinds:
             kind.lay_out(self.kernels)
         found = (part.begin_frame(self) for part in self.model.acting)
@@ -236,7 +240,8 @@ class Part:
 
     Attributes:
         name: Its name in `State.memory`.
-        FIELDS: What a material says of it, one of the groups in `bodies.fields`, if it has any.
+        FIELDS: What a material says of it, if anything; `parts.Fields` has them all.
+        MAPS: What of it can vary over a body, by name.
         MEMORY: What it remembers from frame to frame, by name. Arrays are replaced, never changed in place: states
             share them.
         constraints: Its kinds of constraints; `ORDER` of `parts` says when each is projected.
@@ -247,7 +252,8 @@ class Part:
     """
 
     name: ClassVar[str] = ""
-    FIELDS: ClassVar[type | None] = None
+    FIELDS: ClassVar[type[Checked] | None] = None
+    MAPS: ClassVar[Mapping[str, Map]] = varies()
     MEMORY: ClassVar[Mapping[str, Kept]] = remembers()
     outlives: ClassVar[bool] = False
     reshapes: ClassVar[bool] = False

@@ -102,7 +102,11 @@ class CutFrame:
                     yield stop
                     frame.watch.resume()
                 fused = FusedSubsteps(frame)
-            done, self._past = fused.run(schedule, k, self._past)
+            done = 0
+            if self._halvings < 2:  # the next one is whole
+                done, self._past = fused.run(schedule, k, self._past)
+            if done:
+                self._halvings, self.tried = 0, self.tried + done * (not second_order)
             k += max(done, 1)
             start, stop = stop, schedule.ends[k - 1]
             if not done and not second_order:
@@ -128,7 +132,9 @@ class CutFrame:
         frame, contact = self.frame, self.frame.model.contact
         frame.begin(fraction)
         x, way, past = frame.state.x, frame.dt * frame.state.v, frame.state.memory["obstacles"]
-        yield from contact.begin_frame(frame.kernels, x, way, past["prediction_error"], past["penetrated"])
+        yield from contact.begin_frame(
+            frame.kernels, x, way, frame.model.stretch.pushed, past["prediction_error"], past["penetrated"]
+        )
         frame.watch.lap(contact.name)
 
     def _try_second_order(self, stop: float, h: float, duration: float, slowed: float) -> bool:

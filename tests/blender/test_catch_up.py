@@ -109,7 +109,7 @@ def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
     go(1)
     monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
     monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
-    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
+    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE_SECONDS", 0.0)
     go(2)
     assert session.get(scene).is_late
     list(extension.bridge("baking.recording").catching_up(scene))  # The first frame after the one that is built, too.
@@ -146,13 +146,13 @@ def test_a_large_first_frame_is_told_before_it_is_built(extension, session, monk
     assert (record.scene_sim, record.is_late) == (None, True)
     assert record.message.endswith(" vertices take about 4 s to prepare")
     recording = extension.bridge("baking.recording")
-    monkeypatch.setattr(recording, "SLICE", 0.0)
+    monkeypatch.setattr(recording, "SLICE_SECONDS", 0.0)
     work = recording.catching_up(scene)
     for _slice in range(4):
         assert (next(work).to_prepare, record.scene_sim) == (20, None)
     work.close()  # Esc in the middle of it
     assert (session.get(scene), record.scene_sim, record.bake) == (None, None, None)
-    monkeypatch.setattr(recording, "SLICE", 2.0)
+    monkeypatch.setattr(recording, "SLICE_SECONDS", 2.0)
     work = recording.catching_up(scene)
     told = next(work)
     assert (told.to_prepare, record.scene_sim) == (20, None)
@@ -230,7 +230,7 @@ def test_panels_can_be_used_while_playback_waits_for_a_frame(extension, area, re
 
 def test_a_setting_that_is_changed_in_the_middle_of_a_frame_counts_from_the_next_one(extension, session, monkeypatch):
     """Frames are those of a run in which it was changed when that frame was done."""
-    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
+    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE_SECONDS", 0.0)
     seen = []
     for in_the_middle in (False, True):
         obj, scene = flag(), bpy.context.scene
@@ -265,7 +265,7 @@ def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(exte
     go(1)
     monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
     monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
-    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE", 0.0)
+    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE_SECONDS", 0.0)
     go(3)
     said = []
     operator = extension.module("operators.frame_by_frame").FrameByFrame()

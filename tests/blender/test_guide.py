@@ -100,8 +100,8 @@ def labels(extension):
         for node in ast.walk(ast.parse(inspect.getsource(sys.modules[name]))):
             if isinstance(node, ast.keyword) and node.arg == "text" and isinstance(node.value, ast.Constant):
                 yield node.value.value
-    yield from extension.module("pbd_addon.blender.settings.groups").SHORT.values()
-    for name in extension.module("pbd_addon.bodies.settings").PRESETS:
+    yield from extension.module("pbd_addon.blender.settings.groups").SHORT_LABELS.values()
+    for name in extension.module("pbd_addon.bodies.material").PRESETS:
         yield name
         yield f"{name}, changed"
 

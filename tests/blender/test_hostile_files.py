@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("few_substeps")
 
 LAST = 4
 INDEX, STATE, BODY = "index.json", "frame_{:06d}.npz", "Flag.pc2"
-RANDOM = 200 if bpy.app.version >= (4, 3) else 60
+RANDOM = pytest.mark.parametrize("changes", [range(40), pytest.param(range(40, 200), marks=pytest.mark.slow)])
 """Random changes of each kind; in the oldest Blender only the first of them."""
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
@@ -391,14 +391,15 @@ def put(data, path, value):
     return changed
 
 
-def test_an_index_may_say_anything(place, opened, capfd):
+@RANDOM
+def test_an_index_may_say_anything(place, opened, capfd, changes):
     """Each of its values is replaced by each of a few, which may be right by chance; then some at random."""
     whole = json.loads((place / INDEX).read_text())
-    some = random.Random(1)
+    some = random.Random(100 + changes.start)
     paths = [path for path in places_in(whole) if len(path) < 4]
     said = set()
     tried = [(path, value) for path in paths if len(path) < 3 for value in some.sample(WRONG, 1)]
-    tried += [(some.choice(paths), some.choice(WRONG)) for _ in range(RANDOM)]
+    tried += [(some.choice(paths), some.choice(WRONG)) for _ in changes]
     for path, value in tried:
         (place / INDEX).write_text(json.dumps(put(whole, path, value)))
         said.add(opened(now_and_then(some)))
@@ -410,11 +411,12 @@ def test_an_index_may_say_anything(place, opened, capfd):
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
-def test_what_a_frame_says_may_be_anything(place, opened, capfd):
+@RANDOM
+def test_what_a_frame_says_may_be_anything(place, opened, capfd, changes):
     arrays, whole = state(place, 2), {name: (place / name).read_bytes() for name in (INDEX, STATE.format(2))}
     note = json.loads(arrays["note"].tobytes())
-    some, paths = random.Random(2), list(places_in(note))
-    for _ in range(RANDOM):
+    some, paths = random.Random(200 + changes.start), list(places_in(note))
+    for _ in changes:
         wrong = json.dumps(put(note, some.choice(paths), some.choice(WRONG))).encode()
         set_state(place, 2, arrays | {"note": np.frombuffer(wrong, np.uint8)})
         opened(now_and_then(some))
@@ -447,10 +449,11 @@ def other_array(some, array):
     return changed if kind < 7 else np.full_like(changed, changed.flat[which])
 
 
-def test_arrays_of_a_frame_may_be_anything(place, opened, capfd):
+@RANDOM
+def test_arrays_of_a_frame_may_be_anything(place, opened, capfd, changes):
     """The first, the last and one in between, from which the simulation goes on as well."""
-    some, whole = random.Random(3), {name: (place / name).read_bytes() for name in os.listdir(place)}
-    for _ in range(RANDOM):
+    some, whole = random.Random(300 + changes.start), {name: (place / name).read_bytes() for name in os.listdir(place)}
+    for _ in changes:
         frame = some.choice([1, 3, LAST])
         arrays = state(place, frame)
         name = some.choice(sorted(arrays))
@@ -515,10 +518,11 @@ def test_a_collider_that_is_too_far_away_is_refused(place, opened, capfd):
     assert "Warning" not in "".join(capfd.readouterr())
 
 
-def test_archives_may_be_anything(place, opened, capfd):
+@RANDOM
+def test_archives_may_be_anything(place, opened, capfd, changes):
     """Bytes changed at random, and files that unpack to much more than they are: refused before they are unpacked."""
-    some, raw = random.Random(4), (place / STATE.format(2)).read_bytes()
-    for _ in range(RANDOM):
+    some, raw = random.Random(400 + changes.start), (place / STATE.format(2)).read_bytes()
+    for _ in changes:
         changed = bytearray(raw)
         for _ in range(some.randrange(1, 9)):
             at = some.choice([some.randrange(len(raw)), some.randrange(len(raw) - 3000, len(raw)), some.randrange(200)])

@@ -132,7 +132,9 @@ def kinds_of_constraints(extension):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "lap":
                 yield from (text.capitalize() for text in texts_in(node.args[0]))
-            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "name":
+            elif (
+                isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "name" and path.parent.name != "parts"
+            ):
                 yield from (text.capitalize() for text in texts_in(node.value))
 
 
@@ -166,7 +168,7 @@ def all_texts(extension):
         add(text, "Times")
     for text in extension.bridge("error_sentences").SENTENCES:
         add(text, "error_sentences")
-    for text in extension.bridge("settings.groups").SHORT.values():
+    for text in extension.bridge("settings.groups").SHORT_LABELS.values():
         add(text, "groups")
     for _what, *texts in extension.bridge("timeline.changes").AROUND.values():
         for text in texts:
@@ -344,7 +346,7 @@ def test_tooltips_of_numbers_name_a_usual_value():
 
 def test_units_are_told(extension):
     """In the tooltip: of a length beside the usual value, because Blender may show it in feet."""
-    fields = dataclasses.fields(extension.module("pbd_addon.bodies.settings").Material)
+    fields = dataclasses.fields(extension.module("pbd_addon.bodies.material").Material)
     units = {field.name: field.metadata["unit"] for field in fields if field.metadata["unit"]}
     assert len(units) > 10
     for where, prop in visible_properties():

@@ -34,7 +34,7 @@ SCRATCH = {
     "DistanceConstraints": SPRINGS,
     "StrutConstraints": SPRINGS,
     "GrabConstraints": "grabs",  # where hands are
-    "IsometricConstraints": "rows alpha gamma colored hinges fresh kept",
+    "IsometricConstraints": "rows alpha gamma colored hinges fresh kept _given",
     "LevelConstraints": "strain reach lengths grown _before _calls _moved _q",
     "PlaneConstraints": "path point normal motion velocity stands weights",
     "PlateConstraints": "plates _moved _reached",

@@ -28,7 +28,7 @@ from ..timeline.session import BakeProgress
 from . import bake, command_line
 from .recording import Recording, find_scene
 
-INTERVAL = 0.25
+POLL_SECONDS = 0.25
 """How often the process is polled [s]."""
 
 ENDED = "Background bake: Blender was ended before it was done"
@@ -54,7 +54,7 @@ class Job:
         self.fingerprints = {obj.session_uid: mesh_io.fingerprint(obj) for obj in objects}
         self.share, self.text = 0.0, iface("Blender starts")
         self.folder = Path(tempfile.mkdtemp(prefix="pbd-bake-"))
-        self.process: Any = None
+        self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Copy the file and start the process; raises `OSError` or `RuntimeError`."""
@@ -139,7 +139,7 @@ def start(scene: Scene, objects: list[Object], mode: str, frame_start: int, fram
     _jobs.append(begun)
     atexit.register(cancel)
     bpy.app.handlers.load_pre.append(before_load)
-    bpy.app.timers.register(watch, first_interval=INTERVAL, persistent=True)
+    bpy.app.timers.register(watch, first_interval=POLL_SECONDS, persistent=True)
 
 
 def cancel() -> None:
@@ -185,7 +185,7 @@ def watch() -> float | None:
         for area in window.screen.areas:
             area.tag_redraw()
     if _jobs:
-        return INTERVAL
+        return POLL_SECONDS
     _remove_callbacks()
     return None
 

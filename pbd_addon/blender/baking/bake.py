@@ -15,7 +15,7 @@ from ..timeline.session import BakeProgress
 from . import baked_keys, mesh_cache, recording
 from .recording import Recording
 
-SAME = 1e-5
+SAME_SHAPE = 1e-5
 """Error below which shapes stored in 32 bits count as equal [m]."""
 
 
@@ -101,7 +101,7 @@ def reduce(obj: Object, kept: Recording) -> Reduction:
     settings, shapes = obj.pbd, np.asarray(kept.shapes)
     with refused(f"'{obj.name}': "):
         if settings.baked_as == "REDUCED":
-            found = key_reduction.within(shapes, SAME / kept.stretch)
+            found = key_reduction.within(shapes, SAME_SHAPE / kept.stretch)
         elif settings.reduce_by == "COUNT":
             found = key_reduction.by_count(shapes, settings.reduce_count)
         else:

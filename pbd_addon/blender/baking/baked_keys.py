@@ -6,7 +6,7 @@ added is noted on ``Object.pbd``, so that deleting the bake restores the previou
 """
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...io.key_reduction import Reduction
 from ..errors import PBDError
-from ..kinds import ID, Keys, Object
+from ..kinds import Animatable, Keys, Object
 from ..output import output_modifier, shape_keys
 from ..scene import animation, marks, user_keys
 from ..settings.field_properties import unset
@@ -189,7 +189,7 @@ def _remove_animation(obj: Object, keys: Keys, data_paths: Collection[str]) -> N
 # ------------------------------------------------------------------------------------------ F-curves
 
 
-def ensure_curves(owner: ID, name: str) -> Any:
+def ensure_curves(owner: Animatable, name: str) -> Any:
     """The F-curve collection of `owner`; creates animation data, an action called `name` and a slot as needed."""
     found = animation.curves(owner)
     if found is not None:
@@ -204,7 +204,7 @@ def ensure_curves(owner: ID, name: str) -> Any:
         data.action_slot = action.slots.new(id_type=owner.id_type, name=owner.name)
     layer = action.layers[0] if action.layers else action.layers.new("Layer")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
-    return strip.channelbag(data.action_slot, ensure=True).fcurves
+    return cast("bpy.types.ActionKeyframeStrip", strip).channelbag(data.action_slot, ensure=True).fcurves
 
 
 def add_linear_curve(collection: Any, data_path: str, frames: ArrayLike, values: ArrayLike) -> None:
@@ -221,7 +221,7 @@ def add_linear_curve(collection: Any, data_path: str, frames: ArrayLike, values:
     curve.update()
 
 
-def remove_curves(owner: ID, data_paths: Collection[str]) -> None:
+def remove_curves(owner: Animatable, data_paths: Collection[str]) -> None:
     """Remove the F-curves of `owner` that animate one of `data_paths`."""
     collection = animation.curves(owner)
     if collection is None:

@@ -10,7 +10,6 @@ import pathlib
 import re
 import shutil
 from collections.abc import Generator, Iterator
-from typing import Any
 
 import bpy
 
@@ -117,7 +116,7 @@ def _run(
                 (scene, "use_preview_range", False), (scene, "frame_start", shown[0]), (scene, "frame_end", shown[1])
             )
         )
-        welds = [weld for obj in objects if (weld := obj.modifiers.get(output_modifier.TEAR_WELD)) is not None]
+        welds = [one for obj in objects for one in obj.modifiers if one.name == output_modifier.TEAR_WELD]
         undo.enter_context(output_modifier.off(welds))
         if file_format == "GLTF":
             undo.enter_context(_asleep(scene))
@@ -196,7 +195,7 @@ WRITERS = {"ALEMBIC": _write_alembic, "USD": _write_usd, "GLTF": _write_gltf}
 
 
 @contextlib.contextmanager
-def _selected(layer: Any, objects: list[Object]) -> Iterator[None]:
+def _selected(layer: bpy.types.ViewLayer, objects: list[Object]) -> Iterator[None]:
     """Temporarily select only these objects, because exporters export the selection."""
     before, active = [obj for obj in layer.objects if obj.select_get(view_layer=layer)], layer.objects.active
     try:

@@ -3,13 +3,14 @@
 import os
 import pathlib
 import unicodedata
+from typing import cast
 
 import bpy
 import numpy as np
 
 from ...io import own_files, pc2
 from ..errors import PBDError
-from ..kinds import Modifier, Object, Scene
+from ..kinds import Object, Scene
 from ..output import output_modifier, shape_keys
 from ..scene import marks
 from . import baked_keys
@@ -51,7 +52,7 @@ def absolute(path: str) -> str:
 
 def files_of(obj: Object) -> list[str]:
     """The files that the modifiers of an object play."""
-    return [modifier.filepath for modifier in obj.modifiers if modifier.type == "MESH_CACHE" and modifier.filepath]
+    return [one.filepath for one in output_modifier.players(obj) if one.filepath]
 
 
 def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> None:
@@ -74,7 +75,7 @@ def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> Non
     shape_keys.drop_live_key(obj)
     pbd.baked = True
     pbd.bake_start, pbd.bake_end = frames[0], frames[-1]
-    modifier = obj.modifiers.new(marks.BAKE_MODIFIER, "MESH_CACHE")
+    modifier = cast(bpy.types.MeshCacheModifier, obj.modifiers.new(marks.BAKE_MODIFIER, "MESH_CACHE"))
     modifier.cache_format = "PC2"
     modifier.filepath = path
     # The modifier does not read the header's first frame.
@@ -86,9 +87,9 @@ def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> Non
     obj.data.update()
 
 
-def find_modifier(obj: Object) -> Modifier | None:
+def find_modifier(obj: Object) -> bpy.types.MeshCacheModifier | None:
     """The modifier of the bake, even if it was renamed or its file was moved, or None."""
-    caches = [modifier for modifier in obj.modifiers if modifier.type == "MESH_CACHE"]
+    caches = output_modifier.players(obj)
     by_name = [modifier for modifier in caches if modifier.name == obj.pbd.bake_modifier]
     by_file = [modifier for modifier in caches if absolute(modifier.filepath) == absolute(obj.pbd.bake_file)]
     return next(iter(by_name or by_file), None)

@@ -20,7 +20,7 @@ from ..timeline.record import Message, Progress, Record
 from ..timeline.session import BakeProgress
 from . import mesh_cache
 
-SLICE = 0.1
+SLICE_SECONDS = 0.1
 """Time slice of a slow frame [s]: between slices the window is drawn and Esc is handled, which should take at most
 half a second. A slice ends with a substep, and one of 40,000 vertices takes up to 0.37 s of NumPy."""
 
@@ -135,7 +135,7 @@ def show_again(running: Record, scene: Scene) -> None:
 
 
 def _going(scene_uid: int, frame: int) -> Generator[BakeProgress, None, Record]:
-    """Go to a frame, which is stepped if it is the next one, and yield the progress so far every `SLICE` seconds.
+    """Go to a frame, which is stepped if it is the next one, and yield the progress so far every `SLICE_SECONDS`.
 
     Returns the record of the scene; raises a `PBDError` if it did not reach the frame.
     """
@@ -153,14 +153,14 @@ def _going(scene_uid: int, frame: int) -> Generator[BakeProgress, None, Record]:
 
 
 def _told(work: Generator[Any, None, Result], progress: BakeProgress) -> Generator[BakeProgress, None, Result]:
-    """Do work in slices, and yield the progress every `SLICE` seconds."""
+    """Do work in slices, and yield the progress every `SLICE_SECONDS`."""
     began = time.monotonic()
     while True:
         try:
             next(work)
         except StopIteration as end:
             return end.value
-        if time.monotonic() - began > SLICE:
+        if time.monotonic() - began > SLICE_SECONDS:
             yield progress
             began = time.monotonic()
 
@@ -203,7 +203,7 @@ def _settle(scene_uid: int, begin: int, frame_end: int) -> Generator[BakeProgres
     running, count = session.of(scene), cost_estimate.count_vertices(scene)
     follow.show_at(running, scene, begin)
     seconds = cost_estimate.seconds_to_prepare(count)
-    if running.scene_sim is None and seconds > SLICE:
+    if running.scene_sim is None and seconds > SLICE_SECONDS:
         step.note(running, Progress(BakeProgress(begin, begin, frame_end, seconds, to_prepare=count)))
         yield running.bake
         scene = find_scene(scene_uid)

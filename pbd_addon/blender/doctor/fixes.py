@@ -77,7 +77,7 @@ def cuts_for(geometry: bmesh.types.BMesh, wanted: int) -> int:
 
 def no_scale(obj: Object) -> None:
     """Set the scale of flat axes to 1."""
-    obj.scale = [value if abs(value) > 1e-6 else 1.0 for value in obj.scale]
+    obj.scale = [value if abs(value) > 1e-6 else 1.0 for value in obj.scale.to_tuple()]
 
 
 def uneven_scale(obj: Object) -> None:
@@ -85,7 +85,7 @@ def uneven_scale(obj: Object) -> None:
     if obj.children or obj.parent or obj.animation_data or obj.constraints:
         raise PBDError(f"The scale of '{obj.name}' is animated, inherited or handed on: even it out by hand")
     obj.data.transform(mathutils.Matrix.Diagonal(obj.scale).to_4x4(), shape_keys=True)
-    if np.prod(obj.scale) < 0.0:
+    if np.prod(obj.scale.to_tuple()) < 0.0:
         obj.data.flip_normals()
     obj.scale = (1.0, 1.0, 1.0)
     obj.data.update()

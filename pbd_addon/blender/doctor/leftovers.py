@@ -6,12 +6,11 @@ with their animation, and the modifier of a Mesh Cache bake whose file matches.
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 import bpy
 
 from ...io import pc2
-from ..kinds import Depsgraph, Keys, Mesh, Modifier, Object
+from ..kinds import Depsgraph, Keys, Mesh, Object
 from ..output import output_modifier, shape_keys
 from ..read import pins
 from ..scene import animation, marks
@@ -58,8 +57,8 @@ def sweep() -> None:
     for obj in bpy.data.objects:
         if obj.library is None and obj.override_library is None:
             _sweep_object(obj)
-    groups: Any = bpy.data.node_groups
-    for tree in [tree for tree in groups if output_modifier.MARK in tree]:
+    groups = bpy.data.node_groups
+    for tree in [tree for tree in groups if tree.get(output_modifier.MARK)]:
         if tree.users == 0 and tree.library is None:
             groups.remove(tree)
     _swept["counts"] = _counts()
@@ -80,19 +79,20 @@ def _output_state(name: str) -> tuple:
 
     Copying our modifier to another object adds a user to our node group.
     """
-    obj: Any = bpy.data.objects.get(name)
+    obj: Object | None = bpy.data.objects.get(name)
     if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
         return ()
     keys = obj.data.shape_keys
     key_state = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
-    group_users = [one.node_group.users for one in obj.modifiers if one.type == "NODES" and one.node_group]
+    nodes = (one for one in obj.modifiers if isinstance(one, bpy.types.NodesModifier))
+    group_users = [one.node_group.users for one in nodes if one.node_group]
     return obj.session_uid, obj.data.session_uid, key_state, len(obj.modifiers), group_users, obj.pbd.baked
 
 
 def _remove_homeless_keys() -> None:
     """Remove our keys without a mesh, which undo can bring back: Blender would keep them and print warnings."""
-    every: Any = bpy.data.shape_keys
-    lost = [keys for keys in every if keys.user is None or keys.user.shape_keys != keys]
+    every = bpy.data.shape_keys
+    lost = [keys for keys in every if getattr(keys.user, "shape_keys", None) != keys]
     kinds = marks.LIVE, marks.BAKED, marks.BASIS
     bpy.data.batch_remove([keys for keys in lost if any(marks.is_marked(block, *kinds) for block in keys.key_blocks)])
 
@@ -183,17 +183,18 @@ def _sweep_attributes(mesh: Mesh, users: list[Object]) -> None:
 def _sweep_object(obj: Object) -> None:
     """Remove our modifiers and the notes of a bake from an object that is no longer PBD, or no longer baked."""
     body = is_body(obj)
-    ours = [one for one in obj.modifiers if one.type == "NODES" and output_modifier.is_ours(one)]
+    nodes = (one for one in obj.modifiers if isinstance(one, bpy.types.NodesModifier))
+    ours = list(filter(output_modifier.is_ours, nodes))
     for modifier in ours[1:] if body else ours:
         obj.modifiers.remove(modifier)
     if not (body and obj.pbd.baked):
-        for modifier in [one for one in obj.modifiers if one.type == "MESH_CACHE" and _is_useless_bake(obj, one)]:
-            obj.modifiers.remove(modifier)
+        for player in [one for one in output_modifier.players(obj) if _is_useless_bake(obj, one)]:
+            obj.modifiers.remove(player)
     if obj.type != "MESH" and obj.pbd.bake_action is not None:
         obj.pbd.bake_action = None
 
 
-def _is_useless_bake(obj: Object, modifier: Modifier) -> bool:
+def _is_useless_bake(obj: Object, modifier: bpy.types.MeshCacheModifier) -> bool:
     """Whether this is a bake's modifier whose file belongs to another mesh; a missing file may be found again."""
     if not modifier.name.startswith(marks.BAKE_MODIFIER) or not modifier.filepath.endswith(marks.BAKE_SUFFIX):
         return False

@@ -1,10 +1,10 @@
 """What the doctor reads of an object, once for all checks."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ... import Body
+from ... import Body, Polygons
 from ..errors import PBDError
 from ..kinds import Object
 from ..read import bodies, mesh_io
@@ -16,10 +16,10 @@ from ..scene.arrays import edge_vertices
 class MeshExam(NamedTuple):
     """Data of an object for the checks."""
 
-    obj: Any
+    obj: Object
     positions: np.ndarray  # (n, 3) float64, world positions of the user's shape [m]
     edges: np.ndarray  # (e, 2) int32
-    polygons: Any
+    polygons: Polygons
     body: Body | None  # None if the mesh cannot be simulated
     beginning: SceneSnapshot | None  # of the first frame
 

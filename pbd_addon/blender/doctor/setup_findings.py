@@ -6,14 +6,14 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...contact.contact_constraints import AUTO_DISTANCE
+from ...parts import MAPS
 from ..kinds import Modifier, Object
 from ..output.output_modifier import GROWERS
 from ..scene import user_keys
-from ..settings import maps
 from . import misplaced
 from .mesh_exam import MeshExam, usual_edge
 
-SMALL, LARGE = 0.01, 50.0
+SMALL_SIZE, LARGE_SIZE = 0.01, 50.0
 """An object smaller or larger than this was probably not modeled in meters [m]."""
 
 ADD_GEOMETRY = GROWERS - {"BEVEL", "EDGE_SPLIT", "EXPLODE", "SOLIDIFY", "SUBSURF"}
@@ -57,7 +57,7 @@ def unusual_size(exam: MeshExam) -> str:
     if exam.is_flat or not len(exam.positions):
         return ""
     size = float(np.ptp(exam.positions, axis=0).max())
-    if SMALL <= size <= LARGE:
+    if SMALL_SIZE <= size <= LARGE_SIZE:
         return ""
     sentence = iface("It is {size:.3g} m large and will move accordingly: scale it if it was not modeled in meters")
     return sentence.format(size=size)
@@ -65,7 +65,7 @@ def unusual_size(exam: MeshExam) -> str:
 
 def uneven_scale(exam: MeshExam) -> str:
     """The simulation runs in meters at any scale; Solidify measures in object space."""
-    scale = np.abs(exam.obj.matrix_world.to_scale())
+    scale = np.abs(exam.obj.matrix_world.to_scale().to_tuple())
     thick = [modifier.name for modifier in exam.obj.modifiers if modifier.type == "SOLIDIFY"]
     if not thick or scale.max() - scale.min() <= 1e-3 * scale.max():
         return ""
@@ -127,7 +127,7 @@ def lost_maps(exam: MeshExam) -> str:
 
 def missing_maps(obj: Object) -> dict[str, str]:
     """Names of the groups of weight maps that do not exist, by map."""
-    named = ((kind, getattr(obj.pbd, f"{kind}_group")) for kind in maps.LABELS)
+    named = ((kind, getattr(obj.pbd, f"{kind}_group")) for kind in MAPS)
     return {kind: name for kind, name in named if name and name not in obj.vertex_groups}
 
 

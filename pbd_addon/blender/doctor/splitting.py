@@ -1,6 +1,9 @@
 """Splitting a mesh where it can tear."""
 
+from typing import cast
+
 import bmesh
+import bpy
 import numpy as np
 
 from ..errors import PBDError
@@ -28,7 +31,7 @@ def split(obj: Object, where: str) -> int:
     if not obj.pbd.tear_strength:
         obj.pbd.tear_strength = USUAL_STRAIN * obj.pbd.stretch
     if TEAR_WELD not in obj.modifiers:
-        weld = obj.modifiers.new(TEAR_WELD, "WELD")
+        weld = cast(bpy.types.WeldModifier, obj.modifiers.new(TEAR_WELD, "WELD"))
         weld.merge_threshold = WELDED * edge
         weld.show_expanded = False
     return after

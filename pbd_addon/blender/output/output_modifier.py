@@ -6,7 +6,7 @@ It is a Geometry Nodes group. Modifiers before it make the input: the group stor
 """
 
 import contextlib
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -61,8 +61,15 @@ def movers(obj: Object) -> list[Modifier]:
         return found
     name, file = obj.pbd.bake_modifier, obj.pbd.bake_file
     return [
-        one for one in found if not (name and one.type == "MESH_CACHE" and (one.name == name or one.filepath == file))
+        one
+        for one in found
+        if not (name and isinstance(one, bpy.types.MeshCacheModifier) and (one.name == name or one.filepath == file))
     ]
+
+
+def players(obj: Object) -> list[bpy.types.MeshCacheModifier]:
+    """The modifiers of an object that play files."""
+    return [one for one in obj.modifiers if isinstance(one, bpy.types.MeshCacheModifier)]
 
 
 def is_bound_to_parent(obj: Object) -> bool:
@@ -74,14 +81,15 @@ def is_bound_to_parent(obj: Object) -> bool:
     )
 
 
-def find(obj: Object) -> Modifier | None:
+def find(obj: Object) -> bpy.types.NodesModifier | None:
     """Our modifier on an object, or None."""
-    return next((modifier for modifier in obj.modifiers if modifier.type == "NODES" and is_ours(modifier)), None)
+    nodes = (one for one in obj.modifiers if isinstance(one, bpy.types.NodesModifier))
+    return next(filter(is_ours, nodes), None)
 
 
-def is_ours(modifier: Modifier) -> bool:
+def is_ours(modifier: bpy.types.NodesModifier) -> bool:
     """Whether a Geometry Nodes modifier has our group."""
-    return modifier.node_group is not None and MARK in modifier.node_group
+    return modifier.node_group is not None and modifier.node_group.get(MARK) is not None
 
 
 def place(obj: Object) -> int:
@@ -110,7 +118,7 @@ def ensure(obj: Object) -> bool:
     ours, added = find(obj), False
     if ours is None:
         at = place(obj)
-        ours, added = obj.modifiers.new(NAME, "NODES"), True
+        ours, added = cast(bpy.types.NodesModifier, obj.modifiers.new(NAME, "NODES")), True
         ours.node_group = group()
         ours.show_expanded = ours.show_in_editmode = False
         obj.modifiers.move(obj.modifiers.find(ours.name), at)
@@ -222,7 +230,7 @@ def _switch_off(obj: Object, earlier: list[Modifier], with_parent: bool = True) 
 def switch_on(obj: Object) -> None:
     """Undo `switch_off` or `switch_off_overwritten`."""
     for note in obj.pbd.bake_switched_off.splitlines():
-        modifier = obj.modifiers.get(note[2:])
+        modifier: Modifier | None = obj.modifiers.get(note[2:])
         if modifier is not None:
             modifier.show_viewport, modifier.show_render = note[0] == "1", note[1] == "1"
     if obj.pbd.bake_parent_type and obj.parent is not None:
@@ -232,13 +240,13 @@ def switch_on(obj: Object) -> None:
 # ------------------------------------------------------------------------------------------ the node group
 
 
-def group() -> Any:
+def group() -> bpy.types.NodeTree:
     """Our node group, which all objects share; created if there is none."""
-    trees: Any = bpy.data.node_groups
-    return next((tree for tree in trees if MARK in tree and tree.library is None), None) or make_group()
+    trees = bpy.data.node_groups
+    return next((tree for tree in trees if tree.get(MARK) and tree.library is None), None) or make_group()
 
 
-def make_group() -> Any:
+def make_group() -> bpy.types.NodeTree:
     """Geometry → store positions and indices → set positions to the attribute, if it exists → Geometry."""
     tree: Any = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
     tree[MARK] = 1

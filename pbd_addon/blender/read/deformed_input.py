@@ -6,12 +6,12 @@ the attribute, the object is evaluated again with our modifier and all after it 
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
+import bpy
 import numpy as np
 
 from ..errors import PBDError
-from ..kinds import Depsgraph, Object
+from ..kinds import Depsgraph, Mesh, Object
 from ..output import output, output_choice, output_modifier
 from ..scene.arrays import values
 from ..scene.user_keys import read_vertices
@@ -71,7 +71,8 @@ def peek(obj: Object, depsgraph: Depsgraph) -> np.ndarray | None:
     if output_modifier.find(obj) is None:
         is_input = not later and not obj.pbd.live_key and len(mesh.vertices) == count
         return read_vertices(mesh) if is_input else None
-    kept, index = (mesh.attributes.get(name) for name in (output_modifier.INPUT, output_modifier.INDEX))
+    kept: bpy.types.FloatVectorAttribute | None = mesh.attributes.get(output_modifier.INPUT)
+    index: bpy.types.IntAttribute | None = mesh.attributes.get(output_modifier.INDEX)
     if kept is None or index is None:
         return None
     if not np.array_equal(values(index.data, "value", np.int32)[:count], np.arange(count)):
@@ -85,7 +86,7 @@ def is_subdivided(obj: Object) -> bool:
     return any(one.type == "SUBSURF" and one.show_viewport for one in output_modifier.after(obj))
 
 
-def _evaluated_mesh(obj: Object, depsgraph: Depsgraph) -> Any:
+def _evaluated_mesh(obj: Object, depsgraph: Depsgraph) -> Mesh | None:
     """The mesh after all modifiers, or None if it was not evaluated."""
     evaluated = obj.evaluated_get(depsgraph)
     return evaluated.data if evaluated.is_evaluated and evaluated.type == "MESH" else None

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from typing import Any
 
 import bpy
 import numpy as np
@@ -12,6 +11,7 @@ from mathutils.bvhtree import BVHTree
 from ...air.field import KINDS, Field, Outside
 from ...air.lattice_noise import LatticeNoise
 from ..scene.fields import FieldPlace
+from ..settings.raw_settings import FieldSettings
 
 COLORED = {
     "CLOUDS": lambda texture: texture.cloud_type == "COLOR",
@@ -22,7 +22,7 @@ COLORED = {
 """By type of a texture: whether it gives a color; the others do with a color ramp alone."""
 
 
-def field_from(uid: int, raw: Any, place: FieldPlace) -> Field | None:
+def field_from(uid: int, raw: FieldSettings, place: FieldPlace) -> Field | None:
     """The field that raw settings and a place describe; None if it does nothing to cloth.
 
     One with a number that is not finite does nothing: `setup_findings` says so.
@@ -66,7 +66,7 @@ def field_from(uid: int, raw: Any, place: FieldPlace) -> Field | None:
     )
 
 
-def is_finite(raw: Any, place: FieldPlace) -> bool:
+def is_finite(raw: FieldSettings, place: FieldPlace) -> bool:
     """Whether all numbers of a field are finite."""
     numbers = [value for value in raw if isinstance(value, float)]
     return bool(np.isfinite(numbers).all() and np.isfinite(place.matrix).all())
@@ -88,7 +88,7 @@ def outside(standing: dict[int, FieldPlace]) -> Outside:
     """What the fields that stand in these places, by uid, may ask, for one frame."""
 
     @functools.cache
-    def tree(uid: int) -> Any:
+    def tree(uid: int) -> BVHTree:
         points, _normals = standing[uid].world()
         return BVHTree.FromPolygons(points.tolist(), standing[uid].triangles.tolist())
 
@@ -101,7 +101,7 @@ def outside(standing: dict[int, FieldPlace]) -> Outside:
     return Outside(turbulence=lattice.vectors, texture=_texture, nearest=nearest, points=points)
 
 
-def _nearest(tree: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(tree: BVHTree, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The nearest points of a surface and the normals there, (n, 3) each; infinitely far where there is no surface.
 
     Blender's trees take one point at a time; this is asked once a frame.
@@ -115,7 +115,7 @@ def _nearest(tree: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _texture(name: str, at: np.ndarray) -> tuple[np.ndarray, bool]:
     """The colors of a texture at places, and whether it has any; Blender is asked once a frame for each point."""
-    texture: Any = bpy.data.textures.get(name)
+    texture: bpy.types.Texture | None = bpy.data.textures.get(name)
     if texture is None:
         return np.zeros((len(at), 4)), False
     is_colored = texture.use_color_ramp or COLORED.get(texture.type, lambda _texture: False)(texture)

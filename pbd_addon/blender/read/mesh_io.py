@@ -1,13 +1,12 @@
 """What is read from Blender's meshes: shapes, faces, pins, fingerprints."""
 
 import zlib
-from typing import Any
 
 import numpy as np
 
 from ... import Creases, Polygons
 from ..errors import PBDError
-from ..kinds import Object
+from ..kinds import Mesh, Object
 from ..output import output
 from ..scene import linked, user_keys
 from ..scene.arrays import edge_vertices, face_corners, values
@@ -15,7 +14,7 @@ from ..scene.arrays import edge_vertices, face_corners, values
 MOST_FACTOR = 1e6
 """Largest factor of a crease: stiffer than any, and far from overflow."""
 
-HALF_TURN = np.pi + 1e-6
+MOST_CREASE_ANGLE = np.pi + 1e-6
 """Largest angle of a crease [rad]: 180° in 32 bits may be more than pi."""
 
 
@@ -49,18 +48,18 @@ def check_mesh(obj: Object) -> None:
     output.check(obj)
 
 
-def read_polygons(mesh: Any) -> Polygons:
+def read_polygons(mesh: Mesh) -> Polygons:
     """The faces of a mesh in Object Mode."""
     starts = values(mesh.polygons, "loop_start", np.int32)
     return Polygons(face_corners(mesh), np.append(starts, np.int32(len(mesh.loops))))
 
 
-def read_loose_edges(mesh: Any) -> np.ndarray:
+def read_loose_edges(mesh: Mesh) -> np.ndarray:
     """Vertices (e, 2) int32 of the loose edges, which are simulated as strings or seams."""
     return edge_vertices(mesh)[values(mesh.edges, "is_loose", bool)]
 
 
-def loose_check(mesh: Any) -> int:
+def loose_check(mesh: Mesh) -> int:
     """A hash of the vertices of the loose edges."""
     return zlib.crc32(read_loose_edges(mesh).tobytes())
 
@@ -77,7 +76,7 @@ def read_creases(obj: Object) -> Creases:
     factors, angles = _edge_values(obj, CREASE_STIFFNESS), np.zeros(len(mesh.edges), np.float32)
     if CREASE_ANGLE in mesh.attributes:
         angles = _edge_values(obj, CREASE_ANGLE)
-    wrong = np.flatnonzero(~((factors >= 0.0) & (factors < MOST_FACTOR) & (np.abs(angles) < HALF_TURN)))
+    wrong = np.flatnonzero(~((factors >= 0.0) & (factors < MOST_FACTOR) & (np.abs(angles) < MOST_CREASE_ANGLE)))
     if len(wrong):
         raise PBDError(
             f"Edge {wrong[0]} of '{obj.name}' has a crease of {np.degrees(angles[wrong[0]]):g}° with stiffness "
@@ -150,7 +149,7 @@ def read_attached(obj: Object) -> np.ndarray:
     return user_keys.read_weights(obj, name)
 
 
-def counts(mesh: Any) -> tuple[int, int, int, int]:
+def counts(mesh: Mesh) -> tuple[int, int, int, int]:
     """Numbers of vertices, edges, face corners and faces; cheap to compare at every frame."""
     return len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
 
@@ -162,6 +161,6 @@ def fingerprint(obj: Object) -> tuple:
     return counts(obj.data), of_corners, zlib.crc32(starts.tobytes(), of_corners)
 
 
-def corner_check(mesh: Any) -> int:
+def corner_check(mesh: Mesh) -> int:
     """A hash of the vertices of the faces' corners; cheap to compare at every frame."""
     return zlib.crc32(face_corners(mesh).tobytes())

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import bpy
 import numpy as np
 
-from ..kinds import Object
+from ..kinds import Mesh, Object
 from ..scene import poses, user_keys
 from ..scene.arrays import values
 from ..scene.poses import Pose
@@ -16,7 +17,7 @@ NEW_GROUPS = {"pin_group": "Pin", "attach_group": "Attach"}
 """Names of the vertex groups that are created for settings of ``Object.pbd``."""
 
 
-def ensure_group(obj: Object, setting: str) -> Any:
+def ensure_group(obj: Object, setting: str) -> bpy.types.VertexGroup:
     """The vertex group of a setting in `NEW_GROUPS`, created if there is none."""
     name = getattr(obj.pbd, setting) or NEW_GROUPS[setting]
     group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
@@ -35,7 +36,7 @@ def pin_where_they_are(obj: Object, ids: np.ndarray, positions: np.ndarray, pose
 
 def restore(obj: Object, name: str, weights: np.ndarray, offsets: np.ndarray) -> None:
     """Restore the pin group, its weights (n,), or None to remove the current group, and the offsets (n, 3)."""
-    group = obj.vertex_groups.get(obj.pbd.pin_group)
+    group: bpy.types.VertexGroup | None = obj.vertex_groups.get(obj.pbd.pin_group)
     if group is not None:
         if weights is None:
             obj.vertex_groups.remove(group)
@@ -47,25 +48,25 @@ def restore(obj: Object, name: str, weights: np.ndarray, offsets: np.ndarray) ->
     write_offsets(obj.data, offsets)
 
 
-def read_offsets(mesh: Any) -> np.ndarray:
+def read_offsets(mesh: Mesh) -> np.ndarray:
     """Offsets (n, 3) float32 of pins from their positions in the mesh, object space [m]."""
-    attribute = mesh.attributes.get(PIN_OFFSET)
+    attribute: bpy.types.FloatVectorAttribute | None = mesh.attributes.get(PIN_OFFSET)
     if attribute is not None and (attribute.data_type, attribute.domain) == ("FLOAT_VECTOR", "POINT"):
         return values(attribute.data, "vector", size=3)
     return np.zeros((len(mesh.vertices), 3), np.float32)
 
 
-def write_offsets(mesh: Any, offsets: np.ndarray) -> None:
+def write_offsets(mesh: Mesh, offsets: np.ndarray) -> None:
     """Store offsets (n, 3) in the mesh, or remove the attribute if all are zero."""
     if not offsets.any():
         forget_offsets(mesh)
         return
-    attribute = mesh.attributes.get(PIN_OFFSET) or mesh.attributes.new(PIN_OFFSET, "FLOAT_VECTOR", "POINT")
+    attribute: Any = mesh.attributes.get(PIN_OFFSET) or mesh.attributes.new(PIN_OFFSET, "FLOAT_VECTOR", "POINT")
     attribute.data.foreach_set("vector", np.ascontiguousarray(offsets, np.float32).ravel())
 
 
-def forget_offsets(mesh: Any) -> None:
+def forget_offsets(mesh: Mesh) -> None:
     """Remove the offsets, so that pins stay at their positions in the mesh."""
-    attribute = mesh.attributes.get(PIN_OFFSET)
+    attribute: bpy.types.FloatVectorAttribute | None = mesh.attributes.get(PIN_OFFSET)
     if attribute is not None:
         mesh.attributes.remove(attribute)

@@ -4,7 +4,7 @@ It covers more than the simulation reads. What has changed may mean nothing; whe
 """
 
 import operator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -50,7 +50,7 @@ def read_state(
     if found.keys() != names.keys():
         return None
     objects = {uid: found[uid] for uid in names}
-    state: list = [_SCENE(scene), tuple(scene.gravity), raw_settings.everything_of_scene(scene.pbd)]
+    state: list = [_SCENE(scene), scene.gravity.to_tuple(), raw_settings.everything_of_scene(scene.pbd)]
     state += [_object(obj, depsgraph) for obj in objects.values()]
     state += [objects[uid].collision and objects[uid].collision.absorption for uid in dependencies.absorbers]
     if scene.pbd.wind_object is not None:
@@ -69,7 +69,7 @@ def read_state(
     return QuickLook(state, objects, same)
 
 
-def _object(obj: Object, depsgraph: Depsgraph) -> Any:
+def _object(obj: Object, depsgraph: Depsgraph) -> list:
     """Everything of one object that frames may depend on."""
     pbd, parent = obj.pbd, obj.parent
     state = [

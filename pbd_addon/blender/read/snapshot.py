@@ -11,6 +11,7 @@ from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
 from ..scene import fields, poses, surfaces
 from ..scene.fields import FieldPlace
+from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..scene.surfaces import Surface
 from ..settings.raw_settings import Key
@@ -21,7 +22,7 @@ from .user_state import FirstFrameInputs, UserState, settings_of
 class SceneSnapshot(NamedTuple):
     """Everything that the simulation reads from the scene at one frame."""
 
-    poses: Any  # by object uid; None where nothing was evaluated
+    poses: dict[int, Pose] | None  # by object uid; None where nothing was evaluated
     settings: dict[Key, Any]  # raw, by key
     surfaces: dict[int, Surface] = {}  # of colliders, attachment targets, absorbers of fields, by uid
     deformed: dict[int, np.ndarray] = {}  # output of modifiers, of all vertices or the pins, float32, object space [m]
@@ -33,7 +34,7 @@ class SceneSnapshot(NamedTuple):
         """Uids of all objects of a kind: "collider", "field", or "absorber", what takes a share of the fields."""
         return {uid for uid in self.standing(kind) if (kind, uid) in self.settings}
 
-    def standing(self, kind: str) -> dict[int, Any]:
+    def standing(self, kind: str) -> dict[int, FieldPlace] | dict[int, Surface]:
         """Where objects of a kind stand, by uid."""
         return self.fields if kind == "field" else self.surfaces
 
@@ -103,7 +104,7 @@ def read_snapshot(
     if user is not None and depsgraph.mode != "RENDER":
         settings = user.settings
     else:
-        owners: dict[Key, Any] = {one.session_uid: one for one in (*objects, scene)}
+        owners: dict[Key, Object | Scene] = {one.session_uid: one for one in (*objects, scene)}
         owners |= {("collider", one.session_uid): one for one in colliders}
         settings = {key: settings_of(key, one, depsgraph) for key, one in owners.items()}
     return SceneSnapshot({obj.session_uid: poses.read_pose(obj, depsgraph) for obj in objects}, settings, user=user)

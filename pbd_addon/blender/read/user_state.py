@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import bpy
+import mathutils
 import numpy as np
 
 from ..errors import PBDError
-from ..kinds import Depsgraph, Object, Scene
+from ..kinds import Depsgraph, Keys, Object, Scene
 from ..output import output_choice
 from ..scene import animation, fields, poses, surfaces, user_keys
 from ..scene.animation import Curves
@@ -38,9 +39,11 @@ class Place(NamedTuple):
     """The transform and shape keys of an object, as far as the user sets them by hand."""
 
     name: str
-    channels: Any  # transform channels that are not animated
+    channels: mathutils.Matrix | list[tuple[str, int, float]]  # transform channels that are not animated
     keys: dict[str, float]  # values of the user's shape keys that are not animated
-    carried: Any  # transform of an object with a parent or constraints, else None; comparable within one frame only
+    carried: (
+        mathutils.Matrix | None
+    )  # transform of an object with a parent or constraints, else None; comparable within one frame only
     is_free: bool  # whether only the user moves it
     is_still: bool  # whether its keys are not animated either
     matrix: np.ndarray  # (4, 4), object to world
@@ -71,7 +74,7 @@ class Edits(NamedTuple):
     curves: bool = False  # F-curves may have been edited
     colliders: bool = False  # an object may have become a collider or stopped being one
     surfaces: dict[int, Surface | None] = {}  # of edited objects, by uid; None is an invalid surface
-    carried: dict[int, Any] = {}  # new transforms of objects that a parent or constraint has moved, by uid
+    carried: dict[int, mathutils.Matrix] = {}  # new transforms of objects that a parent or constraint has moved, by uid
     fields: bool = False  # an object may have become a force field, or absorb one, or have stopped to
 
 
@@ -114,7 +117,7 @@ def read(
             if not obj.hide_viewport and (fields.is_marked(obj) or obj.session_uid in dependencies.colliders)
         ],
     }
-    owners: dict[Key, Any] = {obj.session_uid: obj for obj in (*members, scene)}
+    owners: dict[Key, Object | Scene] = {obj.session_uid: obj for obj in (*members, scene)}
     owners |= {(kind, obj.session_uid): obj for kind, each in around.items() for obj in each}
     others = [obj for each in around.values() for obj in each]
     names = {obj.session_uid: obj.name for obj in (*members, *others)}
@@ -169,7 +172,7 @@ def place(obj: Object) -> Place:
     """The `Place` of an object."""
     is_carried, data = obj.parent is not None or bool(obj.constraints), obj.animation_data
     keys = obj.data.shape_keys if obj.type == "MESH" else None
-    animated = () if data is None else {channel for channel in animation.channels(obj) if channel[0] in TRANSFORM}
+    animated = set() if data is None else {channel for channel in animation.channels(obj) if channel[0] in TRANSFORM}
     is_free = not (is_carried or animated or (data is not None and data.nla_tracks))
     matrix = poses.last_matrix(obj).copy()
     return Place(
@@ -179,11 +182,11 @@ def place(obj: Object) -> Place:
         matrix if is_carried else None,
         is_free,
         is_free and (keys is None or keys.animation_data is None),
-        matrix,
+        np.array(matrix),
     )
 
 
-def _own_channels(obj: Object, animated: Any) -> list[tuple[str, int, float]]:
+def _own_channels(obj: Object, animated: set[tuple[str, int]]) -> list[tuple[str, int, float]]:
     """The transform channels of an animated object that are not animated; the others return to their curves."""
     return [
         (path, at, value)
@@ -193,7 +196,7 @@ def _own_channels(obj: Object, animated: Any) -> list[tuple[str, int, float]]:
     ]
 
 
-def _set_keys(obj: Object, keys: Any) -> dict[str, float]:
+def _set_keys(obj: Object, keys: Keys | None) -> dict[str, float]:
     values = user_keys.key_values(obj)
     if not values or keys.animation_data is None:
         return values
@@ -232,7 +235,7 @@ def read_first_inputs(
     return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
 
 
-def settings_of(key: Key, owner: Any, depsgraph: Depsgraph | None = None) -> Any:
+def settings_of(key: Key, owner: Object | Scene, depsgraph: Depsgraph | None = None) -> raw_settings.Record:
     """The raw settings of the owner of a key, in a render as animated there; defaults for an unmarked collider."""
     if isinstance(owner, bpy.types.Scene):
         return raw_settings.raw_scene(animation.animated(owner, depsgraph))
@@ -242,7 +245,7 @@ def settings_of(key: Key, owner: Any, depsgraph: Depsgraph | None = None) -> Any
     return READERS[kind](animation.animated(owner, depsgraph))
 
 
-READERS: dict[str, Callable[[Object], Any]] = {
+READERS: dict[str, Callable[[Object], raw_settings.Record]] = {
     "": raw_settings.raw_material,
     "collider": lambda obj: raw_settings.raw_collider(obj.pbd_collider),
     "field": lambda obj: raw_settings.raw_field(obj.field),
@@ -258,8 +261,8 @@ def collect_edits(
     animation_data = [getattr(update.id, "animation_data", None) for update in depsgraph.updates]
     has_rules = any(data is not None and (data.drivers or data.nla_tracks) for data in animation_data)
     curves_edited = depsgraph.id_type_updated("ACTION") or has_rules  # Drivers and strips may have been edited.
-    edited: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_transform]
-    reshaped: list[Any] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
+    edited: list[bpy.types.ID] = [update.id.original for update in depsgraph.updates if update.is_updated_transform]
+    reshaped: list[bpy.types.ID] = [update.id.original for update in depsgraph.updates if update.is_updated_geometry]
     blows = edits.fields or any(
         isinstance(one, bpy.types.Object) and (fields.is_field(one) or fields.is_marked(one))
         for one in (*edited, *reshaped)
@@ -269,8 +272,9 @@ def collect_edits(
     around = {**dependencies.colliders, **dependencies.targets, **dependencies.absorbers}
     shapes = dict(edits.surfaces)
     for obj in reshaped:
-        is_near = isinstance(obj, bpy.types.Object) and obj.session_uid in around
-        if is_near and obj.type in surfaces.SURFACE_TYPES and find(scene, obj.session_uid, obj.name) is not None:
+        if not isinstance(obj, bpy.types.Object) or obj.session_uid not in around:
+            continue
+        if obj.type in surfaces.SURFACE_TYPES and find(scene, obj.session_uid, obj.name) is not None:
             try:
                 shapes[obj.session_uid] = surfaces.read(obj, depsgraph)
             except PBDError:

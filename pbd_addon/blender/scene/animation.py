@@ -4,12 +4,14 @@ Actions hold F-curves in Blender 4.2, and slots and layers since 4.4. F-curves a
 strips cannot be evaluated at another frame, so they are kept as text: while it is the same, so is their effect.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import bpy
 import numpy as np
 
-from ..kinds import ID, Depsgraph, Object, Scene
+from ..kinds import Animatable, Depsgraph, Keys, Object, Scene
+
+One = TypeVar("One", Object, Scene, Keys)
 
 LAYERED = bpy.app.version >= (4, 4, 0)
 
@@ -36,7 +38,7 @@ REFERENCES = ("object", "object_from", "object_to", "target", "pole_target")
 """Properties of constraints and modifiers that point to the objects they follow."""
 
 
-def animated(owner: ID, depsgraph: Depsgraph | None) -> Any:
+def animated(owner: One, depsgraph: Depsgraph | None) -> One:
     """The ID to read animated properties from.
 
     Blender copies animated and driven values back to the originals, and only those have what a script has just set.
@@ -45,7 +47,7 @@ def animated(owner: ID, depsgraph: Depsgraph | None) -> Any:
     return owner.evaluated_get(depsgraph) if depsgraph is not None and depsgraph.mode == "RENDER" else owner
 
 
-def curves(owner: ID) -> Any:
+def curves(owner: Animatable) -> Any:
     """The F-curve collection that animates `owner` (any ID), or None."""
     data = owner.animation_data
     if data is None or data.action is None:
@@ -53,11 +55,12 @@ def curves(owner: ID) -> Any:
     return curves_of(data.action, data.action_slot if LAYERED else None)
 
 
-def curves_of(action: Any, slot: Any) -> Any:
+def curves_of(action: bpy.types.Action, slot: Any) -> Any:
     """The F-curve collection of an action for one of its slots, or None; before Blender 4.4 there is no slot."""
     if not LAYERED:
         return action.fcurves
-    bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips if slot is not None)
+    strips = (cast("bpy.types.ActionKeyframeStrip", strip) for layer in action.layers for strip in layer.strips)
+    bags = (strip.channelbag(slot) for strip in strips if slot is not None)
     bag = next((bag for bag in bags if bag is not None), None)
     return None if bag is None else bag.fcurves
 
@@ -67,7 +70,7 @@ def value_path(name: str) -> str:
     return f'key_blocks["{bpy.utils.escape_identifier(name)}"].value'
 
 
-def animated_paths(owner: ID) -> tuple[str, ...] | None:
+def animated_paths(owner: Animatable) -> tuple[str, ...] | None:
     """The data paths that an ID's animation may change; None for any."""
     data = owner.animation_data
     if data is None:
@@ -75,14 +78,14 @@ def animated_paths(owner: ID) -> tuple[str, ...] | None:
     return None if data.nla_tracks else tuple(curve.data_path for curve in (*(curves(owner) or ()), *data.drivers))
 
 
-def channels(owner: ID) -> set[tuple[str, int]]:
+def channels(owner: Animatable) -> set[tuple[str, int]]:
     """The (data path, array index) pairs that F-curves and drivers of `owner` animate."""
     data = owner.animation_data
     animated = () if data is None else (*(curves(owner) or ()), *data.drivers)
     return {(curve.data_path, curve.array_index) for curve in animated}
 
 
-def keyframes(curve: Any) -> bytes:
+def keyframes(curve: bpy.types.FCurve) -> bytes:
     """The data of an F-curve without modifiers, as bytes: while it is equal, so are the values."""
     points = curve.keyframe_points
     parts = [repr((curve.mute, curve.extrapolation)).encode()]
@@ -162,7 +165,7 @@ def _owners_of(obj: Object) -> list[Any]:
 # ------------------------------------------------------------------------------------------ drivers and strips
 
 
-def _rules(owner: Any) -> str:
+def _rules(owner: Animatable) -> str:
     """The drivers and strips of an ID that has animation data, as text; "" where there are none."""
     data = owner.animation_data
     if not (data.drivers or data.nla_tracks):
@@ -172,14 +175,14 @@ def _rules(owner: Any) -> str:
     return repr(([_driver(curve) for curve in data.drivers], added, tracks))
 
 
-def _driving(owner: Any) -> list[Any]:
+def _driving(owner: Animatable) -> list[bpy.types.ID]:
     """The IDs that the drivers of an ID that has animation data read."""
     drivers = (curve.driver for curve in owner.animation_data.drivers)
     found = (target.id for driver in drivers for variable in driver.variables for target in variable.targets)
     return [one for one in found if one is not None]
 
 
-def _driver(curve: Any) -> Any:
+def _driver(curve: bpy.types.FCurve) -> tuple:
     """Everything that decides what a driver does."""
     driver = curve.driver
     variables = [
@@ -190,7 +193,7 @@ def _driver(curve: Any) -> Any:
     return curve.data_path, curve.array_index, state, _curve(curve)
 
 
-def _strip(strip: Any) -> Any:
+def _strip(strip: bpy.types.NlaStrip) -> tuple:
     """Everything that decides what a strip does; influence and time only if not animated, as animation sets them."""
     free = (
         strip.use_animated_influence or strip.influence,
@@ -203,7 +206,7 @@ def _strip(strip: Any) -> Any:
     return _values(strip, STRIP), free, own, shown, [_strip(inner) for inner in strip.strips]
 
 
-def _curve(curve: Any) -> Any:
+def _curve(curve: bpy.types.FCurve) -> tuple:
     """Everything that decides the values of an F-curve."""
     modifiers = [
         sorted(
@@ -216,5 +219,5 @@ def _curve(curve: Any) -> Any:
     return keyframes(curve), modifiers
 
 
-def _values(owner: Any, names: tuple[str, ...]) -> list[Any]:
+def _values(owner: bpy.types.bpy_struct, names: tuple[str, ...]) -> list[object]:
     return [getattr(owner, name, None) for name in names]

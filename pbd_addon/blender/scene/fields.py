@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def read_place(obj: Object, depsgraph: Depsgraph) -> FieldPlace:
 _NO_MESH = np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)
 
 
-def _read_mesh(evaluated: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _read_mesh(evaluated: Object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points, normals and triangles of an evaluated object's mesh."""
     mesh = evaluated.to_mesh()
     try:

@@ -7,8 +7,9 @@ at one time. World positions, (n, 3) [m], are a shape under a pose.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import mathutils
 import numpy as np
 
 from ..kinds import Depsgraph, Object
@@ -48,7 +49,7 @@ def read_last_pose(obj: Object) -> Pose:
     return Pose(np.array(last_matrix(obj)), user_keys.key_values(obj))
 
 
-def last_matrix(obj: Object) -> Any:
+def last_matrix(obj: Object) -> mathutils.Matrix:
     """The last evaluated transform of an object, or the one set since then if it has no parent and no constraints."""
     free = obj.parent is None and not obj.constraints
     return obj.matrix_basis if free else obj.matrix_world

@@ -4,8 +4,6 @@ References to Blender's objects become invalid (undo replaces all of them), so n
 and verified by `session_uid`.
 """
 
-from typing import Any
-
 import bpy
 
 from ..kinds import Object, Scene
@@ -33,7 +31,7 @@ def live_bodies(scene: Scene) -> list[Object]:
 
 def find(scene: Scene, uid: int, name: str) -> Object | None:
     """The object of that uid in the scene, or None; `name` is tried first."""
-    obj = scene.objects.get(name)
+    obj: Object | None = scene.objects.get(name)
     if obj is not None and obj.session_uid == uid:
         return obj
     return next((obj for obj in scene.objects if obj.session_uid == uid), None)
@@ -47,6 +45,6 @@ def objects_of(scene: Scene, names: dict[int, str]) -> list[Object]:
     return [obj for obj in scene.objects if obj.session_uid in names]
 
 
-def layer_of(scene: Scene) -> Any:
+def layer_of(scene: Scene) -> bpy.types.ViewLayer:
     """The shown view layer of a scene."""
     return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]

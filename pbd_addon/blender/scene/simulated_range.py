@@ -8,7 +8,7 @@ import math
 
 from ..kinds import Scene
 
-SAME = 1e-3
+SAME_FRAME = 1e-3
 """Tolerance for whole frames [frames]: Blender rounds stretched ones to 32 bits."""
 
 
@@ -21,7 +21,7 @@ def shown_frame(scene: Scene) -> float:
     """The shown frame, perhaps a fraction."""
     frame = scene.frame_current_final
     whole = round(frame)
-    return float(whole) if time_stretch(scene) != 1.0 and abs(frame - whole) < SAME else frame
+    return float(whole) if time_stretch(scene) != 1.0 and abs(frame - whole) < SAME_FRAME else frame
 
 
 def last_shown(scene: Scene) -> int:
@@ -46,8 +46,8 @@ def timeline_frames(scene: Scene, first: int, last: int) -> tuple[int, int]:
     if not scene.use_custom_simulation_range and (first, last) == frame_range(scene):
         return _played(scene)
     stretch = time_stretch(scene)
-    start = math.ceil((first - SAME) / stretch)
-    return start, max(math.floor((last + SAME) / stretch), start)
+    start = math.ceil((first - SAME_FRAME) / stretch)
+    return start, max(math.floor((last + SAME_FRAME) / stretch), start)
 
 
 def frame_range(scene: Scene) -> tuple[int, int]:
@@ -74,4 +74,4 @@ def _played(scene: Scene) -> tuple[int, int]:
 def _stretched(scene: Scene, first: int, last: int) -> tuple[int, int]:
     """First and last whole frame needed to show timeline frames `first` to `last`."""
     stretch = time_stretch(scene)
-    return math.floor(first * stretch + SAME), math.ceil(last * stretch - SAME)
+    return math.floor(first * stretch + SAME_FRAME), math.ceil(last * stretch - SAME_FRAME)

@@ -2,11 +2,10 @@
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 
 @contextlib.contextmanager
-def changed(*settings: tuple[Any, str, Any]) -> Iterator[None]:
+def changed(*settings: tuple[object, str, object]) -> Iterator[None]:
     """Give attributes, as (owner, name, value), these values in order, and in the end those of before."""
     before = [(owner, name, getattr(owner, name)) for owner, name, _value in settings]
     try:

@@ -6,6 +6,7 @@ Each is a property of `Scene.pbd` that reads and writes Blender's; nothing is st
 import operator
 from typing import Any
 
+from ..kinds import Group
 from .field_properties import Switch, Whole
 
 BLENDERS = {
@@ -38,7 +39,7 @@ def _access(name: str) -> dict[str, Any]:
     owner, _, own = f".{BLENDERS[name]}".rpartition(".")
     read = operator.attrgetter(BLENDERS[name])
 
-    def write(group: Any, value: Any) -> None:
+    def write(group: Group, value: Any) -> None:
         scene = group.id_data
         setattr(operator.attrgetter(owner[1:])(scene) if owner else scene, own, value)
 

@@ -1,4 +1,4 @@
-"""Blender properties made from the fields of ``settings.py``.
+"""Blender properties made from the fields of the engine's settings.
 
 Labels, units, ranges and tooltips are written once, in the engine. Blender has no units for pressure, stiffness or
 density; there the tooltip names the unit. Settings shown in other units are in `shown_units`.
@@ -6,7 +6,7 @@ density; there the tooltip names the unit. Settings shown in other units are in 
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from bpy.props import (
@@ -19,13 +19,17 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...bodies.material import Material
+from ...settings.solver_settings import SolverSettings
+from ..kinds import Context, Group
+
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
-known: dict[int, Any] = {}
+known: dict[int, tuple[object, object]] = {}
 """What was read of the settings of objects that nothing animates, by uid, until one of them is set."""
 
 
-def forget_known(group: Any, _context: Any = None) -> None:
+def forget_known(group: Group, _context: Context = None) -> None:
     """Update callback: a setting of this group was set, by a user or a script, or put back to its default."""
     known.pop(group.id_data.session_uid, None)
 
@@ -55,7 +59,7 @@ Length, Vector = _maker(FloatProperty, subtype="DISTANCE", precision=4), _maker(
 Choice, Text, Link = _maker(EnumProperty), _maker(StringProperty), _maker(PointerProperty)
 
 
-def unset(group: Any, names: Iterable[str] | None = None) -> None:
+def unset(group: Group, names: Iterable[str] | None = None) -> None:
     """Put settings of a group back to their defaults, by default all of them."""
     every = (prop.identifier for prop in group.bl_rna.properties if not prop.is_readonly)
     for name in every if names is None else names:
@@ -67,10 +71,10 @@ cleared_listeners: list[Callable[[], None]] = []
 """Functions to call, without arguments, when the name of a vertex group was cleared."""
 
 
-def on_group(name: str) -> Callable[[Any, Any], None]:
+def on_group(name: str) -> Callable[[Group, Context], None]:
     """Update callback of the setting of this name, a vertex group: Blender makes no undo step when it is cleared."""
 
-    def update(group: Any, _context: Any) -> None:
+    def update(group: Group, _context: Context) -> None:
         forget_known(group)
         if not getattr(group, name):  # Choosing one is an undo step of Blender, or of the operator that does it.
             for listener in cleared_listeners:
@@ -82,14 +86,15 @@ def on_group(name: str) -> Callable[[Any, Any], None]:
 CHOICE_LABELS = {"AUTO": "Automatic", "XPBD": "XPBD", "PBD": "PBD"}
 
 
-def shown_fields(settings: Any) -> tuple[dataclasses.Field, ...]:
+def shown_fields(settings: type[Material | SolverSettings]) -> tuple[dataclasses.Field, ...]:
     """The fields of a settings dataclass that a user sees, in order."""
     return tuple(field for field in dataclasses.fields(settings) if "label" in field.metadata)
 
 
 def property_from(field: dataclasses.Field) -> Any:
     """A Blender property with the label, unit, range and tooltip of a settings field."""
-    about, default = field.metadata, field.default
+    about: Mapping[str, Any] = field.metadata
+    default: Any = field.default
     texts = about["label"], about["description"], default
     if about["choices"]:
         items = [(choice, CHOICE_LABELS.get(choice, choice.capitalize()), "") for choice in about["choices"]]
@@ -107,7 +112,7 @@ def property_from(field: dataclasses.Field) -> Any:
     return Real(*texts, *limits, step=default or about["soft_high"] or 1.0, precision=decimals(default))
 
 
-def decimals(value: Any) -> int:
+def decimals(value: float) -> int:
     """Number of decimals that shows a default value in full; Blender allows at most 6."""
     if value == 0.0:
         return 3

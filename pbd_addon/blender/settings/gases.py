@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..kinds import Group
 from .field_properties import Choice
 
 DENSITIES = {
@@ -17,7 +18,7 @@ DENSITIES = {
 OTHER = "OTHER"
 
 
-def _read(group: Any) -> int:
+def _read(group: Group) -> int:
     """The place in the menu of what has the density that is set."""
     at = (
         at for at, (_label, _about, density) in enumerate(DENSITIES.values()) if abs(group.gas_density - density) < 1e-4
@@ -25,7 +26,7 @@ def _read(group: Any) -> int:
     return next(at, len(DENSITIES))
 
 
-def _write(group: Any, at: int) -> None:
+def _write(group: Group, at: int) -> None:
     densities = [density for _label, _about, density in DENSITIES.values()]
     if at < len(densities):
         group.gas_density = densities[at]

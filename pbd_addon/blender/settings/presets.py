@@ -7,49 +7,32 @@ which it names; and the user's, which hold values, in the preset folder of the u
 import dataclasses
 import os
 import zlib
-from typing import Any
 
-from ...bodies.settings import PRESETS, Material
+from ...bodies.material import PRESETS, Material
+from ...parts import Inflation, Inside, Pinning, Seam, Solid, Strength
+from ..kinds import Group
 
 CLOTH = "pbd_cloth"
 BALLOON = "pbd_balloon"
 
-PRESSURE_FIELDS = (
-    *("pressure_mode", "pressure", "overpressure", "k_volume"),
-    *("gas_density", "pump", "burst_pressure", "burst_strain"),
-)
-"""Fabric presets do not set these, so a cushion can change its cover and stay inflated."""
+OF_OTHERS = (Pinning, Seam, Strength, Inside, Solid)
+"""What these say belongs to the scene, to the mesh or to the object, not to the material."""
 
-PIN_FIELDS = ("hold_pins", "pin_stiffness")
-"""These belong to the scene, not to the material."""
-
-SEWING_FIELDS = ("sewing", "closing_time", "sewing_force", "seam_bend", "seam_angle")
-"""These belong to the mesh: what is sewn, and how far apart it lies."""
-
-TEAR_FIELDS = ("tear_strength", "join_borders")
-"""These belong to the mesh: whether it is split, so that it can tear or part."""
-
-INSIDE_FIELDS = (
-    *("internal_springs", "internal_spring_length", "internal_spring_diversion", "internal_spring_normals"),
-    *("internal_tension", "internal_compression"),
-)
-"""These belong to the mesh: what is inside of it."""
-
-RIGID_FIELDS = ("rigid", "mass")
-"""These belong to the object: whether it is a solid, and how heavy it is as a whole."""
-
-CONTACT_FIELDS = ("self_collision", "self_distance")
-"""These belong to the mesh: whether it folds, and how fine it is."""
+OF_MESH = ("join_borders", "self_collision", "self_distance")
+"""So does whether the mesh is split, whether it folds, and how fine it is."""
 
 
 def fields(kind: str) -> tuple[str, ...]:
-    """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`."""
-    of_mesh = SEWING_FIELDS + TEAR_FIELDS + INSIDE_FIELDS + RIGID_FIELDS + CONTACT_FIELDS
-    left_out = PIN_FIELDS + of_mesh + (() if kind == BALLOON else PRESSURE_FIELDS)
+    """Names of the `Material` fields in preset files of the kind `CLOTH` or `BALLOON`.
+
+    Fabric presets do not set what is inside, so a cushion can change its cover and stay inflated.
+    """
+    groups = OF_OTHERS + (() if kind == BALLOON else (Inflation,))
+    left_out = {*OF_MESH, *(field.name for group in groups for field in dataclasses.fields(group))}
     return tuple(field.name for field in dataclasses.fields(Material) if field.name not in left_out)
 
 
-def apply(pbd: Any, name: str) -> None:
+def apply(pbd: Group, name: str) -> None:
     """Give an ``Object.pbd`` the settings of a shipped preset; another name does nothing."""
     if name in PRESETS:
         material = PRESETS[name]
@@ -59,17 +42,17 @@ def apply(pbd: Any, name: str) -> None:
         note(pbd, kind, name)
 
 
-def note(pbd: Any, kind: str, name: str) -> None:
+def note(pbd: Group, kind: str, name: str) -> None:
     """Remember the preset, of this kind and name, that was just applied to an object."""
     pbd.preset, pbd.preset_mark = name, _mark(pbd, kind)
 
 
-def chosen(pbd: Any) -> tuple[str, bool]:
+def chosen(pbd: Group) -> tuple[str, bool]:
     """Name of the preset applied last, or "", and whether the material is unchanged since."""
     return pbd.preset, pbd.preset_mark == _mark(pbd, pbd.preset_mark.partition(" ")[0])
 
 
-def _mark(pbd: Any, kind: str) -> str:
+def _mark(pbd: Group, kind: str) -> str:
     """A checksum of the settings in presets of this kind."""
     values = [getattr(pbd, name) for name in fields(kind)]
     return f"{kind} {zlib.crc32(repr(values).encode()):08x}"

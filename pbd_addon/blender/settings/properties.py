@@ -1,6 +1,6 @@
 """``Object.pbd``, ``Object.pbd_collider`` and ``Scene.pbd``: what a user can set.
 
-Materials and solver settings are made from the fields of ``settings.py``; all others are here.
+Materials and solver settings are made from the fields of the engine's settings; all others are here.
 """
 
 import math
@@ -10,8 +10,9 @@ from typing import Any
 import bpy
 from bpy.props import IntProperty, PointerProperty, StringProperty
 
-from ...bodies.settings import Material, SolverSettings
-from ..kinds import Object
+from ...bodies.material import Material
+from ...settings.solver_settings import SolverSettings
+from ..kinds import Context, Group, Object
 from . import borrowed, gases, maps, presets, shown_units, wind
 from .field_properties import (
     OVERRIDABLE,
@@ -40,10 +41,10 @@ collider_listeners: list[Callable[[], None]] = []
 """Functions to call, without arguments, when an object may have become a collider or stopped being one."""
 
 
-def telling(listeners: list[Callable[[], None]]) -> Callable[[Any, Any], None]:
+def telling(listeners: list[Callable[[], None]]) -> Callable[[Group, Context], None]:
     """Update callback that calls these functions, because scripts may set a property too, not only operators."""
 
-    def update(group: Any, _context: Any) -> None:
+    def update(group: Group, _context: Context) -> None:
         forget_known(group)
         for listener in listeners:
             listener()
@@ -51,12 +52,12 @@ def telling(listeners: list[Callable[[], None]]) -> Callable[[Any, Any], None]:
     return update
 
 
-def is_other_mesh(group: Any, obj: Object) -> bool:
+def is_other_mesh(group: Group, obj: Object) -> bool:
     """Poll of a pointer: any other mesh object."""
     return obj.type == "MESH" and obj != group.id_data
 
 
-def is_other_support(group: Any, obj: Object) -> bool:
+def is_other_support(group: Group, obj: Object) -> bool:
     """Poll of a pointer: any other mesh or curve."""
     return obj.type in ("MESH", "CURVE") and obj != group.id_data
 

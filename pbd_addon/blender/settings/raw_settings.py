@@ -1,17 +1,17 @@
 """Raw settings: tuples of values as Blender stores them, quick to read and compare, and their conversion."""
 
-import itertools
 import operator
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
 import bpy
 
-from ...bodies.maps import MAPS
-from ...bodies.settings import Material, SolverSettings
+from ...bodies.material import Material
 from ...io.schema import fits, text
+from ...parts import MAPS
+from ...settings.solver_settings import SolverSettings
 from ..errors import refused
-from ..kinds import Object, Scene
+from ..kinds import Group, Object, Scene
 from ..scene import fields
 from . import field_weights, maps, wind
 from .field_properties import known, shown_fields
@@ -108,7 +108,11 @@ class AbsorberSettings(NamedTuple):
 
 Record = SceneSettings | ObjectSettings | ColliderSettings | FieldSettings | AbsorberSettings
 
-BY_KIND: dict[str, Any] = {"collider": ColliderSettings, "field": FieldSettings, "absorber": AbsorberSettings}
+BY_KIND: dict[str, type[ColliderSettings | FieldSettings | AbsorberSettings]] = {
+    "collider": ColliderSettings,
+    "field": FieldSettings,
+    "absorber": AbsorberSettings,
+}
 """The records by the first part of their `Key`."""
 
 COLLIDER_FIELDS = ColliderSettings._fields
@@ -143,7 +147,7 @@ def _schema(type_name: str, choices: Iterable[str] = ()) -> Any:
     return (lambda value: type(value) is str and value in names) if names else OF_TYPE[type_name]
 
 
-def _ours(group: Any, owner: str, *names: str) -> dict[str, Row]:
+def _ours(group: type[Group], owner: str, *names: str) -> dict[str, Row]:
     """Rows of properties of one of our groups, which an object or scene has under the name `owner`."""
     found = {}
     for name in names:
@@ -154,11 +158,11 @@ def _ours(group: Any, owner: str, *names: str) -> dict[str, Row]:
     return found
 
 
-def _blenders(struct: Any, owner: str, *names: str) -> dict[str, Row]:
+def _blenders(struct: type[bpy.types.bpy_struct], owner: str, *names: str) -> dict[str, Row]:
     """Rows of Blender's own properties."""
     found = {}
     for name in names:
-        known = struct.bl_rna.properties[name]
+        known: Any = struct.bl_rna.properties[name]
         paths = tuple(f"{owner}.{each}" for each in (name, *SHARED.get(name, ())))
         choices = [item.identifier for item in known.enum_items] if known.type == "ENUM" else ()
         found[name] = Row(paths, known.name, _schema(known.type, choices))
@@ -189,7 +193,7 @@ OF_OBJECT = _ours(PBD_PG_object, "pbd", *PARTS["material"], *PARTS["maps"]) | {
     "field_weights": Row(("pbd.field_weights",), "Field Weights", _WEIGHTS),
     "fields": Row((), "Effector Collection", lambda value: value is None or fits(value, [text])),
 }
-TABLE: dict[Any, dict[str, Row]] = {
+TABLE: dict[type[Record], dict[str, Row]] = {
     SceneSettings: OF_SCENE,
     ObjectSettings: OF_OBJECT,
     ColliderSettings: _ours(PBD_PG_collider, "pbd_collider", *COLLIDER_FIELDS),
@@ -200,7 +204,7 @@ TABLE: dict[Any, dict[str, Row]] = {
 """All settings that a simulation depends on, by record."""
 
 
-def schema_of(kind: Any) -> tuple:
+def schema_of(kind: type[Record]) -> tuple:
     """The schema of a record in a file."""
     rows = TABLE[kind]
     return tuple(
@@ -242,7 +246,7 @@ _field_values = operator.attrgetter(*FIELD_FIELDS)
 _weights = operator.attrgetter(*field_weights.NAMES)
 
 
-def _others_of(group: Any, left_out: Collection[str] = ()) -> Callable[[Any], tuple]:
+def _others_of(group: type[Group], left_out: Collection[str] = ()) -> Callable[[Group], tuple]:
     """A getter of the other properties of one of our groups, except pointers and computed ones."""
     kinds = {name: kind for name, kind in group.__annotations__.items() if "get" not in kind.keywords}
     vectors = [name for name, kind in kinds.items() if kind.function is bpy.props.FloatVectorProperty]
@@ -266,27 +270,19 @@ class Stored(NamedTuple):
 
 def stored(obj: Object) -> Stored:
     """What an object's groups of settings hold; read again where they are animated, or may have been set since."""
-    if obj.animation_data is not None:
-        known.pop(obj.session_uid, None)  # It may be another once nothing animates it any more.
-    found = known.get(obj.session_uid)
-    if found is None:
-        pbd = obj.pbd
+    pbd, pbd_collider = obj.pbd, obj.pbd_collider
+    # A script can put a setting back to its default, of which nobody is told: then one less is kept.
+    count = len(pbd.keys()), len(pbd.field_weights.keys()), len(pbd_collider.keys())
+    before: object
+    found: Any
+    before, found = known.get(obj.session_uid, (None, None))
+    if found is None or before != count or obj.animation_data is not None:
         settings = ObjectSettings(_material_values(pbd), _map_values(pbd), _weights(pbd.field_weights), None)
-        found = Stored(settings, (_others_of_object(pbd), _collider_values(obj.pbd_collider)))
-        if obj.animation_data is None:
-            known[obj.session_uid] = found
+        found = Stored(settings, (_others_of_object(pbd), _collider_values(pbd_collider)))
+        known[obj.session_uid] = count, found
+        if obj.animation_data is not None:
+            del known[obj.session_uid]  # It may be another once nothing animates it any more.
     return found
-
-
-READ_ANYWAY = 8
-"""Settings of so many objects are read again at each frame, by turns, whether one was set or not: a script can put them
-back to their defaults, of which nobody is told. All of 100 objects would take 3 ms."""
-
-
-def forget_some() -> None:
-    """A frame is shown: what was known for longest has to be read again."""
-    for uid in [*itertools.islice(known, READ_ANYWAY)]:
-        del known[uid]
 
 
 def raw_material(obj: Object) -> ObjectSettings:
@@ -298,18 +294,18 @@ def raw_material(obj: Object) -> ObjectSettings:
     return settings._replace(fields=tuple(names))
 
 
-def raw_field(field: Any) -> FieldSettings:
+def raw_field(field: bpy.types.FieldSettings) -> FieldSettings:
     """The settings of one of Blender's force fields."""
     texture = field.texture
     return FieldSettings._make((*_field_values(field), "" if texture is None else texture.name))
 
 
-def raw_absorber(obj: Any) -> AbsorberSettings:
+def raw_absorber(obj: Object) -> AbsorberSettings:
     """The share of a field that an object takes: that of its Collision modifier, or all as one of our colliders."""
     return AbsorberSettings(obj.collision.absorption if fields.is_marked(obj) else 1.0)
 
 
-def raw_collider(pbd_collider: Any) -> ColliderSettings:
+def raw_collider(pbd_collider: PBD_PG_collider) -> ColliderSettings:
     """The settings of an ``Object.pbd_collider``."""
     return ColliderSettings._make(_collider_values(pbd_collider))
 
@@ -326,7 +322,7 @@ def raw_scene(scene: Scene) -> SceneSettings:
     render = scene.render
     return SceneSettings(
         solver=_solver_values(pbd),
-        gravity=tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        gravity=scene.gravity.to_tuple() if scene.use_gravity else (0.0, 0.0, 0.0),
         settle=pbd.settle,
         floor=Floor(pbd.use_floor, pbd.floor_height, pbd.floor_friction),
         frame_seconds=clean(pbd.speed) * clean(render.fps_base) / render.fps,

@@ -5,10 +5,11 @@ digits to be told from 0.0000115, so a twin property in µN·m reads and writes 
 the unit in which cloth is sold. A twin cannot be animated; keyframes go to the setting itself.
 """
 
-from typing import Any, NamedTuple
+import dataclasses
+from typing import Any, NamedTuple, cast
 
-from ...bodies.settings import Material
-from ..kinds import Object
+from ...bodies.material import Material
+from ..kinds import Group, Icon, Object
 from ..scene import animation
 from .field_properties import Real, shown_fields
 
@@ -45,11 +46,11 @@ def properties() -> dict[str, Any]:
     return {shown.name: _twin(fields[name], name, shown) for name, shown in SHOWN_AS.items()}
 
 
-KEYED_HERE = "DECORATE_KEYFRAME"
+KEYED_HERE: Icon = "DECORATE_KEYFRAME"
 """Blender's icon for a setting with a keyframe at this frame."""
 
 
-def key_icon(obj: Object, name: str, frame: int) -> str:
+def key_icon(obj: Object, name: str, frame: int) -> Icon:
     """The icon that Blender draws beside a setting: driven, animated, or keyed at this frame."""
     path, data = f"pbd.{name}", obj.animation_data
     if data is None:
@@ -67,16 +68,17 @@ def is_keyed(obj: Object, name: str, frame: int) -> bool:
     return key_icon(obj, name, frame) == KEYED_HERE
 
 
-def _twin(field: Any, name: str, shown: Shown) -> Any:
+def _twin(field: dataclasses.Field[float], name: str, shown: Shown) -> Any:
     """A property that reads and writes the setting `name` of its group."""
     about, factor = field.metadata, shown.factor
 
-    def read(group: Any) -> float:
+    def read(group: Group) -> float:
         return getattr(group, name) * factor
 
-    def write(group: Any, value: float) -> None:
+    def write(group: Group, value: float) -> None:
         setattr(group, name, value / factor)
 
-    default, limits = factor * field.default, {"low": factor * about["low"], "soft_high": factor * about["soft_high"]}
+    usual = cast(float, field.default)
+    default, limits = factor * usual, {"low": factor * about["low"], "soft_high": factor * about["soft_high"]}
     more = {"step": default, "precision": 2, "options": set(), "get": read, "set": write}
     return Real(about["label"], shown.description, default, **limits, **more)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..kinds import Scene
+from ..kinds import Group, Scene
 from .field_properties import Choice, Link, Real, Switch, Vector, Whole
 
 READINGS = (
@@ -104,7 +104,7 @@ def raw_wind(scene: Scene) -> WindSettings:
     return WindSettings(pbd.wind_speed, direction(pbd), *gusts, pbd.wind_shelter)
 
 
-def direction(pbd: Any) -> tuple[float, ...]:
+def direction(pbd: Group) -> tuple[float, ...]:
     """Where the wind of a ``Scene.pbd`` blows to, of any length."""
     if pbd.wind_object is None:
         return tuple(pbd.wind_direction)

@@ -1,7 +1,7 @@
 """What wind and force fields do to a simulation in a frame, handed to it as functions."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,22 +9,26 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import AirVelocity, Wind
-from ...air.field import Field
+from ...air.field import Field, Outside
 from ...air.force_fields import FieldForces, as_blenders_cloth
 from ..errors import PBDError, refused
 from ..kinds import Scene
 from ..read import fields
 from ..read.snapshot import SceneSnapshot
+from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.field_weights import BLENDERS_NAME, NAMES
-from ..settings.raw_settings import clean
+from ..settings.raw_settings import SceneSettings, clean
 from .scene_simulation import SceneSimulation
 from .simulated_object import SimulatedObject
 
 GRAVITY = NAMES.index("gravity")
 
-Part = tuple[slice, Callable[[np.ndarray, np.ndarray, float], np.ndarray]]
-"""Which particles, and what acts on them, as a function of their positions, velocities and the time."""
+Force = Callable[[np.ndarray, np.ndarray, float], np.ndarray]
+"""What acts on particles, as a function of their positions, velocities and the time."""
+
+Part = tuple[slice, Force]
+"""Which particles, and what acts on them."""
 
 
 def surround(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> None:
@@ -38,7 +42,7 @@ def surround(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, no
     scene_sim.is_blown = wind is not None or bool(forces)
 
 
-def wind_of(raw: Any, name: str) -> Wind | None:
+def wind_of(raw: SceneSettings, name: str) -> Wind | None:
     """The wind that the settings of a scene ask for; None if nothing blows. Raises `PBDError`."""
     said = raw.wind
     if said.speed == 0.0:
@@ -53,7 +57,9 @@ def wind_of(raw: Any, name: str) -> Wind | None:
         return Wind(velocity, clean(said.turbulence) / 100.0, clean(said.eddy), said.seed, loop)
 
 
-def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> list[Any]:
+def _forces(
+    scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot
+) -> list[Force | AirVelocity]:
     """Functions of all particles for what acts, few or none."""
     raw, pairs = now.settings[scene.session_uid], list(_pairs(before, now))
     fps = scene.render.fps / clean(scene.render.fps_base)
@@ -93,7 +99,7 @@ def _forces(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now
     return [*([_together(pulls)] if pulls else []), *([AirVelocity(_together(blows))] if blows else [])]
 
 
-def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Any:
+def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Iterator[tuple[Field, Field]]:
     """The fields at both ends of the frame; those that are new stand still in it."""
     for uid, place in now.fields.items():
         end = fields.field_from(uid, now.settings["field", uid], place)
@@ -107,7 +113,7 @@ def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Any:
             yield begin, end
 
 
-def _acting(said: list[tuple[Field, Field, Any]], seconds: float, outside: Any) -> FieldForces:
+def _acting(said: list[tuple[Field, Field, float | np.ndarray]], seconds: float, outside: Outside) -> FieldForces:
     return FieldForces([a for a, _, _ in said], [b for _, b, _ in said], [one[2] for one in said], seconds, outside)
 
 
@@ -116,7 +122,7 @@ def _without_flow(field: Field) -> Field:
     return dataclasses.replace(field, flow=0.0)
 
 
-def _together(parts: list[Part]) -> Any:
+def _together(parts: list[Part]) -> Force:
     """One function of all particles."""
 
     def fields_of_scene(x: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
@@ -135,7 +141,7 @@ def _inertia(scene_sim: SceneSimulation, member: SimulatedObject) -> tuple[np.nd
     return masses, masses + member.body.air_masses(material)
 
 
-def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acting: FieldForces, fps: float) -> Any:
+def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acting: FieldForces, fps: float) -> Force:
     """A function with what Blender's own cloth would feel."""
     triangles, (_weight, inertia) = member.body.mesh.triangles, _inertia(scene_sim, member)
     return lambda x, v, t: as_blenders_cloth(acting, x, v, t, fps, triangles, inertia)
@@ -147,7 +153,7 @@ def _as_blenders_cloth(scene_sim: SceneSimulation, member: SimulatedObject, acti
 def _shade(scene_sim: SceneSimulation, now: SceneSnapshot, wind: Wind | None) -> None:
     """Keep the wind off triangles that have a collider or another body to windward; None shelters nothing."""
     simulation = scene_sim.simulation
-    trees: list[tuple[Any, SimulatedObject | None]] = []
+    trees: list[tuple[BVHTree, SimulatedObject | None]] = []
     if wind is not None:
         surfaces = [now.surfaces[uid] for uid in scene_sim.colliders if uid in now.surfaces]
         trees += [(BVHTree.FromPolygons(one.world().tolist(), _polygons(one)), None) for one in surfaces]
@@ -185,6 +191,6 @@ def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray
     return seen
 
 
-def _polygons(surface: Any) -> list[list[int]]:
+def _polygons(surface: Surface) -> list[list[int]]:
     faces = np.split(surface.faces.corners, surface.faces.starts[1:-1])
     return [face.tolist() for face in faces if len(face) > 2]

@@ -29,7 +29,7 @@ WAITS = bpy.app.background
 """Whether the first frame waits for the compiled kernels: without a window Blender runs no timers, and this way a bake
 uses the same kernels from beginning to end."""
 
-INTERVAL, SOON = 0.25, 0.01
+POLL_SECONDS, SOON_SECONDS = 0.25, 0.01
 """How often the process is polled, and the pause after each file that is loaded [s]."""
 
 LIMIT = 600.0
@@ -160,7 +160,7 @@ def _begun() -> Compilation:
         _compilations.append(Compilation())
         _compilations[0].start()
         if not WAITS:
-            bpy.app.timers.register(watch, first_interval=INTERVAL, persistent=True)
+            bpy.app.timers.register(watch, first_interval=POLL_SECONDS, persistent=True)
     return _compilations[0]
 
 
@@ -196,7 +196,7 @@ def watch() -> float | None:
     for compilation in _compilations:
         compilation.poll()
         if compilation.is_busy:
-            return INTERVAL if compilation.process is not None else SOON
+            return POLL_SECONDS if compilation.process is not None else SOON_SECONDS
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()

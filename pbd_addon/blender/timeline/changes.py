@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import mathutils
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
@@ -141,7 +142,7 @@ def _needs_settling(record: Record, begin: SceneSnapshot, user: UserState) -> bo
 # ------------------------------------------------------------------------------------------ manual edits
 
 
-def _is_animated(user: UserState, key: Key, raw: Any, field: str) -> bool:
+def _is_animated(user: UserState, key: Key, raw: raw_settings.Record, field: str) -> bool:
     """Whether a setting is animated, so that each frame has its own value."""
     paths = user.animated.get(key, ())
     return paths is None or any(path.startswith(raw_settings.row_of(raw, field).paths) for path in paths)
@@ -185,7 +186,7 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
     return [Change("SETTING", first, why or _changed(_describe(user, *changed[0])))]
 
 
-def _describe(user: UserState, key: Key, raw: Any, field: str) -> str:
+def _describe(user: UserState, key: Key, raw: raw_settings.Record, field: str) -> str:
     """A setting in words: "Tension of 'Flag'"."""
     name = iface(raw_settings.row_of(raw, field).label).partition(" (")[0]
     owner = user.names[key[1] if isinstance(key, tuple) else key]
@@ -196,7 +197,7 @@ def _changed(what: str) -> str:
     return iface("{what} changed").format(what=what)
 
 
-def _moved(before: Place | None, now: Place, same_frame: bool, carried_to: Any) -> bool:
+def _moved(before: Place | None, now: Place, same_frame: bool, carried_to: mathutils.Matrix | None) -> bool:
     """Whether the user has moved something."""
     if before is None:
         return False

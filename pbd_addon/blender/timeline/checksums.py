@@ -1,11 +1,11 @@
 """Checksums of what a simulation was made from: frames on disk belong to a scene only if all of them match."""
 
 import zlib
-from typing import Any
 
 import numpy as np
 
 from ..settings import maps, raw_settings
+from ..settings.raw_settings import ObjectSettings
 from .record import Record
 from .simulated_object import SimulatedObject
 
@@ -23,7 +23,7 @@ def shape_check(member: SimulatedObject) -> int:
     return zlib.crc32(member.body.vertices.astype(np.float32).tobytes())
 
 
-def painted(member: SimulatedObject, raw: Any) -> dict[str, int]:
+def painted(member: SimulatedObject, raw: ObjectSettings) -> dict[str, int]:
     """Checksums of the weights of a member's maps, by vertex group, for its raw settings."""
     names = maps.groups(raw_settings.maps_from(raw))
     return {names[kind]: weights_check(weights) for kind, weights in member.weights.items()}

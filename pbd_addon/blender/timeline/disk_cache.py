@@ -5,10 +5,9 @@ unless the user has switched it on, and frames of another run are never overwrit
 """
 
 import contextlib
-import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,10 @@ from ..errors import DamagedFrame, PBDError
 from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
-from ..scene.surfaces import Surface
-from ..settings.raw_settings import TABLE, Key
-from . import checksums, disk_schema
-from .record import Past, Record
+from ..settings.raw_settings import TABLE
+from . import checksums, disk_format
+from .disk_format import About, Names
+from .record import Record
 from .scene_simulation import SceneSimulation
 
 ROOT = "cache_pbd"
@@ -96,13 +95,13 @@ class DiskCache:
         self,
         files: FrameFiles,
         record: Record,
-        uids: Iterable[int | None] = (),
+        names: Names | None = None,
         made: dict[int, SceneSnapshot] | None = None,
     ) -> None:
         self.files, self.record = files, record
-        self.uids = list(uids)  # of objects and scene, in the order of the names in the index
+        self.names = names or Names()
         self.made = dict(made or {})  # snapshot of each frame on disk
-        self._written: dict[int, Any] = {}  # by uid: the surface written last, and the frames whose files hold it
+        self._written: disk_format.Written = {}
 
     def holds(self, frame: int) -> bool:
         """Whether a frame is on disk, in the version of the record."""
@@ -121,41 +120,13 @@ class DiskCache:
 
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
         """Append a frame; raises `OSError`."""
-        arrays = state_files.arrays_of(state)
-        stood = {
-            self._number(uid): (pose.matrix.ravel().tolist(), pose.key_values) for uid, pose in snapshot.poses.items()
-        }
-        written, around = {}, {}
-        for uid, surface in snapshot.surfaces.items():
-            frames = self._add(arrays, uid, surface)
-            written[uid] = surface, frames
-            around[self._number(uid)] = {"name": surface.name, "matrix": surface.matrix.ravel().tolist(), **frames}
-        arrays |= {f"deformed_{self._number(uid)}": shape for uid, shape in snapshot.deformed.items()}
-        note: dict[str, Any] = {"poses": stood, "settings": self._named(snapshot.settings), "surfaces": around}
-        note["fields"] = {
-            self._number(uid): {"name": place.name, "matrix": place.matrix.ravel().tolist()}
-            for uid, place in snapshot.fields.items()
-        }
-        for uid, place in snapshot.fields.items():
-            arrays |= {f"field_{part}_{self._number(uid)}": getattr(place, part) for part in disk_schema.OF_FIELD}
-        arrays["note"] = np.frombuffer(json.dumps(note).encode(), np.uint8)
+        arrays, written = disk_format.pack(snapshot, self.names, self.files.last + 1, self._written)
         self.describe(scene)
         ends = np.cumsum([len(member.body.vertices) for member in self.record.scene_sim.members])
-        self.files.append([part.T for part in np.split(state.x, ends[:-1], axis=1)], arrays)
+        positions = [part.T for part in np.split(state.x, ends[:-1], axis=1)]
+        self.files.append(positions, state_files.arrays_of(state) | arrays)
         self.made[self.files.last] = snapshot
         self._written = written
-
-    def _add(self, arrays: dict[str, np.ndarray], uid: int, surface: Surface) -> dict[str, int]:
-        """Add the arrays of a surface that no earlier file holds; returns the frames whose files hold each."""
-        before, frames = self._written.get(uid, (None, {}))
-        frames, number = dict(frames), self._number(uid)
-        if before is None or before.points is not surface.points:
-            frames["points"] = self.files.last + 1
-            arrays[f"points_{number}"] = surface.points
-        if before is None or before.faces is not surface.faces:
-            frames["faces"] = self.files.last + 1
-            arrays[f"corners_{number}"], arrays[f"starts_{number}"] = surface.faces
-        return frames
 
     def truncate(self, frame: int) -> None:
         """Forget all frames after `frame`; raises `OSError`."""
@@ -166,11 +137,10 @@ class DiskCache:
     def describe(self, scene: Scene) -> None:
         """Write names and checksums into the index: all that must match for the frames to be valid."""
         record, members = self.record, self.record.scene_sim.members
-        known = self.files.about.get("names", ())
-        self.files.about.update(
+        about = About(
             layout=LAYOUT,
-            settings=self._named(record.known.settings),
-            members=[self._number(member.uid) for member in members],
+            settings=disk_format.named(record.known.settings, self.names),
+            members=[self.names.number(member.uid) for member in members],
             fingerprints=[
                 [*one.fingerprint[0], one.fingerprint[2], checksums.undeformed(one), checksums.pins(one), one.loose]
                 for one in members
@@ -179,27 +149,17 @@ class DiskCache:
             painted=[checksums.painted(member, record.scene_sim.applied[member.uid]) for member in members],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=checksums.curve_checks(record),
-            **{name: getattr(record, name) for name in Past._fields if name != "moved_by_hand"},
+            first_guess=record.first_guess,
+            first_disturbed=record.first_disturbed,
+            disturbed_by=record.disturbed_by,
+            settled=record.settled,
+            shaped=record.shaped,
             rested=record.scene_sim.in_place_steps,
             hand_count=scene.pbd.hand_count,
-            moved_by_hand=[self._number(uid) for uid in sorted(record.moved_by_hand)],
+            moved_by_hand=[self.names.number(uid) for uid in sorted(record.moved_by_hand)],
+            names=[],
         )
-        names = {**dict(zip(self.uids, known)), **{obj.session_uid: obj.name for obj in scene.objects}}
-        names[scene.session_uid] = ""
-        self.files.about["names"] = [names.get(uid) for uid in self.uids]
-
-    def _number(self, uid: int) -> str:
-        """The index of an object or scene in the table of names, as text."""
-        if uid not in self.uids:
-            self.uids.append(uid)
-        return str(self.uids.index(uid))
-
-    def _named(self, settings: dict[Key, Any]) -> dict[str, Any]:
-        """Raw settings by keys that JSON can hold."""
-        return {
-            f"{key[0]} {self._number(key[1])}" if isinstance(key, tuple) else self._number(key): raw
-            for key, raw in settings.items()
-        }
+        self.files.about = about._replace(names=self.names.take(scene))._asdict()
 
 
 def keep(record: Record, scene: Scene) -> None:

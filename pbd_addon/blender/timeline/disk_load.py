@@ -1,12 +1,8 @@
 """Loading the frames on disk after a file is opened: only if they match the scene, else a sentence says why not."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from ... import Polygons
-from ...io import schema
-from ...io.frame_files import INDEX, MOST_INDEX, DamagedError, FrameFiles, OtherVersionError, is_there
+from ...io.frame_files import INDEX, DamagedError, FrameFiles, OtherVersionError, is_there
 from ...timing.slices import finish
 from ..errors import PBDError
 from ..kinds import Object, Scene
@@ -18,10 +14,9 @@ from ..scene.fields import FieldPlace
 from ..scene.poses import Pose
 from ..scene.scene_objects import find, live_bodies
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import BY_KIND, Floor, Key, ObjectSettings, SceneSettings
-from ..settings.wind import WindSettings
-from . import backends, changes, checksums, disk_schema, step
+from . import backends, changes, checksums, disk_format, step
 from .disk_cache import LAYOUT, DiskCache, claim, folder_of, shown_path
+from .disk_format import Names
 from .record import Past, Record
 from .scene_simulation import SceneSimulation
 
@@ -58,18 +53,17 @@ def adopt(record: Record, scene: Scene) -> None:
 
 def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     """Make the frames of these files those of the record; raises `PBDError` if they do not match the scene."""
-    about = files.about
-    if about.get("layout") != LAYOUT:
+    if files.about.get("layout") != LAYOUT:
         raise OtherVersionError("it says other things of each frame")
     if files.last < files.first:
         raise DamagedError("it holds no whole frame")
-    disk_schema.check_about(about, len(files.bodies))
+    about = disk_format.read_about(files.about, len(files.bodies))
     uids = {obj.name: obj.session_uid for obj in reversed(scene.objects[:])} | {"": scene.session_uid}
-    names = Names(about["names"], [uids.get(name) for name in about["names"]], scene)
-    members = [names.uid(number) for number in about["members"]]
+    names = Names([uids.get(name) for name in about.names], about.names)
+    members = [names.uid(number) for number in about.members]
     if len(set(members)) < len(members) or scene.session_uid in members:
         raise DamagedError(f"{INDEX}.about.members cannot be")
-    missing = [names.names[int(number)] for number, uid in zip(about["members"], members) if uid is None]
+    missing = [names.names[int(number)] for number, uid in zip(about.members, members) if uid is None]
     if missing:
         raise PBDError(f"'{missing[0]}' is not in the scene")
     objects = [find(scene, uid, "") for uid in members]
@@ -79,17 +73,17 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     idle = [obj.name for obj in objects if obj not in live_bodies(scene)]
     if idle:
         raise PBDError(f"'{idle[0]}' is not simulated")
-    fingerprints = about["fingerprints"]
+    fingerprints = about.fingerprints
     _check_shapes(files, objects, fingerprints)
-    _check_painted(objects, about["painted"])
-    if about["hand_count"] != scene.pbd.hand_count:
+    _check_painted(objects, about.painted)
+    if about.hand_count != scene.pbd.hand_count:
         raise PBDError("a hand has changed the cloth since the file was saved")
-    points = dict(zip(about["members"], (count for _name, count in files.bodies)))
-    settings = _settings(about["settings"], names, points)
-    snapshots = {files.first: _read_snapshot(files, files.first, names, points, {})[0]}
+    points = dict(zip(about.members, (count for _name, count in files.bodies)))
+    settings = disk_format.read_settings(about.settings, names, scene, points)
+    snapshots = {files.first: _read_snapshot(files, files.first, names, scene, points, {})[0]}
     built = SceneSimulation(scene, objects, snapshots[files.first])
     finish(built.prepare())
-    for member, obj, shape, fingerprint in zip(built.members, objects, about["shapes"], fingerprints, strict=True):
+    for member, obj, shape, fingerprint in zip(built.members, objects, about.shapes, fingerprints, strict=True):
         if checksums.shape_check(member) != shape:
             raise PBDError(f"the shape or place of '{obj.name}' at frame {files.first} changed")
         if checksums.undeformed(member) != fingerprint[5]:
@@ -98,18 +92,18 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
             raise PBDError(f"other vertices of '{obj.name}' are held")
         if member.loose != fingerprint[7]:
             raise PBDError(f"'{obj.name}' has other loose edges")
-    snapshots |= _read_snapshots(files, names, points, built)
+    snapshots |= _read_snapshots(files, names, scene, points, built)
     last = snapshots[files.last]  # With its settings, colliders and fields the simulation goes on.
     built.simulation.use_kernels(backends.choose(scene))
     built.update_colliders(last)
     built.apply(scene, last.settings)
     built.update_fields(last)
-    built.in_place_steps = about["rested"]
-    moved = {names.uid(number) for number in about["moved_by_hand"]}
-    past = Past(**{name: about[name] for name in Past._fields})._replace(moved_by_hand=moved)
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names.uids, snapshots), past)
-    _check_surroundings(record, scene, settings, about["colliders"])
-    curves = about["curves"]
+    built.in_place_steps = about.rested
+    moved = {names.uid(number) for number in about.moved_by_hand}
+    past = Past(*(getattr(about, name) for name in Past._fields))._replace(moved_by_hand=moved)
+    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names, snapshots), past)
+    _check_surroundings(record, scene, settings, about.colliders)
+    curves = about.curves
     changed = [name for name, check in curves.items() if checksums.curve_checks(record).get(name) != check]
     added = checksums.curve_checks(record).keys() - curves.keys()
     if changed or added:
@@ -117,24 +111,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     record.storage.note = DAMAGED.format(why=files.damage) if files.damage else ""
 
 
-class Names(NamedTuple):
-    """The table of names of the files: numbers stand for objects in them."""
-
-    names: list[str | None]  # "" is the scene
-    uids: list[int | None]  # in this session of Blender; None for what is gone
-    scene: Scene
-
-    def uid(self, number: str) -> int | None:
-        """The uid of what a number stands for."""
-        return self.uids[int(number)]
-
-    @property
-    def of_scene(self) -> str:
-        """The number of the scene."""
-        return str(self.names.index("")) if "" in self.names else ""
-
-
-def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -> None:
+def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: list[list[int]]) -> None:
     """Raise a `PBDError` if a mesh differs from the cached one."""
     for obj, known, (_file, points) in zip(objects, fingerprints, files.bodies, strict=True):
         counts, _, faces = mesh_io.fingerprint(obj)
@@ -146,7 +123,7 @@ def _check_shapes(files: FrameFiles, objects: list[Object], fingerprints: Any) -
             raise PBDError(f"'{obj.name}' has other faces")
 
 
-def _check_painted(objects: list[Object], painted: Any) -> None:
+def _check_painted(objects: list[Object], painted: list[dict[str, int]]) -> None:
     """Raise a `PBDError` if the weights of a map differ from the cached ones."""
     for obj, groups in zip(objects, painted, strict=True):
         for name, check in groups.items():
@@ -154,7 +131,7 @@ def _check_painted(objects: list[Object], painted: Any) -> None:
                 raise PBDError(f"vertex group '{name}' of '{obj.name}' has other weights")
 
 
-def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], colliders: list[str]) -> None:
+def _check_surroundings(record: Record, scene: Scene, settings: disk_format.Settings, colliders: list[str]) -> None:
     """Raise a `PBDError` if settings, colliders or unanimated objects differ from the last frame."""
     user = record.known
     changed = changes.setting_changes(record, user._replace(settings={**user.settings, **settings}), user)
@@ -164,12 +141,12 @@ def _check_surroundings(record: Record, scene: Scene, settings: dict[Key, Any], 
     if present != colliders:
         raise PBDError("there are other colliders")
     last = record.snapshots[record.last_frame]
-    stood = {**last.poses, **last.surfaces}
+    stood: dict[int, Pose | Surface | FieldPlace] = {**last.poses, **last.surfaces}
     for obj in surfaces.colliders(scene):
         _check_place(user_state.place(obj), stood.get(obj.session_uid))
     for kind, places in user.places.items():
         for uid, place in places.items():
-            _check_place(place, (last.fields if kind == "field" else stood).get(uid))
+            _check_place(place, last.fields.get(uid) if kind == "field" else stood.get(uid))
 
 
 def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> None:
@@ -178,15 +155,15 @@ def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> Non
 
 
 def _read_snapshots(
-    files: FrameFiles, names: Names, points: dict[str, int], built: SceneSimulation
+    files: FrameFiles, names: Names, scene: Scene, points: dict[str, int], built: SceneSimulation
 ) -> dict[int, SceneSnapshot]:
     """The snapshots of all frames; a frame that is damaged or cannot be, and those after it, are left out."""
     found: dict[int, SceneSnapshot] = {}
-    parts: dict[tuple, Any] = {}
+    parts: dict = {}
     shapes = {one.uid: len(one.body.vertices if one.body.dynamic_mesh else one.body.pin_ids) for one in built.members}
     for frame in range(files.first, files.last + 1):
         try:
-            made, arrays = _read_snapshot(files, frame, names, points, parts)
+            made, arrays = _read_snapshot(files, frame, names, scene, points, parts)
             if frame > files.first and any(len(shape) != shapes[uid] for uid, shape in made.deformed.items()):
                 raise DamagedError(f"frame {frame} has other shapes")
             built.simulation.state_from(arrays, [], [])
@@ -200,67 +177,8 @@ def _read_snapshots(
 
 
 def _read_snapshot(
-    files: FrameFiles, frame: int, names: Names, points: dict[str, int], parts: dict[tuple, Any]
+    files: FrameFiles, frame: int, names: Names, scene: Scene, points: dict[str, int], parts: dict
 ) -> tuple[SceneSnapshot, dict[str, np.ndarray]]:
-    """The snapshot of a frame, and all arrays of its file; raises `DamagedError`.
-
-    points: Number of points of each member, by its number; parts: of surfaces, that earlier frames hold.
-    """
+    """The snapshot of a frame, and all arrays of its file; raises `DamagedError`. See `disk_format.unpack`."""
     rest = files.rest(frame)
-    try:
-        note = schema.load(disk_schema.check_array(rest, "note", "u", most=MOST_INDEX).tobytes())
-    except DamagedError:
-        raise
-    except ValueError as error:
-        raise DamagedError(f"the note of frame {frame} cannot be read") from error
-    disk_schema.check_note(note, len(names.names), points, rest, frame, whole=frame == files.first)
-    standing = {
-        names.uid(number): Pose(np.array(matrix).reshape(4, 4), values)
-        for number, (matrix, values) in note["poses"].items()
-    }
-    around = {}
-    for number, place in note["surfaces"].items():
-        if place["points"] == frame:
-            parts[number, "points", frame] = rest[f"points_{number}"]
-        if place["faces"] == frame:
-            parts[number, "faces", frame] = Polygons(rest[f"corners_{number}"], rest[f"starts_{number}"])
-        vertices, faces = (parts.get((number, part, place[part])) for part in ("points", "faces"))
-        if vertices is None or faces is None:
-            raise DamagedError(f"a surface of frame {frame} is missing")
-        disk_schema.check_corners(faces.corners, vertices, number)
-        around[names.uid(number)] = Surface(place["name"], np.array(place["matrix"]).reshape(4, 4), vertices, faces)
-    deformed = {
-        names.uid(name.removeprefix("deformed_")): shape for name, shape in rest.items() if name.startswith("deformed_")
-    }
-    blowing = {
-        names.uid(number): FieldPlace(
-            place["name"],
-            np.array(place["matrix"]).reshape(4, 4),
-            *(rest[f"field_{part}_{number}"] for part in disk_schema.OF_FIELD),
-        )
-        for number, place in note["fields"].items()
-    }
-    settings = _settings(note["settings"], names, points)
-    return SceneSnapshot(standing, settings, around, deformed, fields=blowing), rest
-
-
-def _settings(named: dict[str, Any], names: Names, points: dict[str, int]) -> dict[Key, Any]:
-    """Raw settings by key, from the names used in the files; raises `DamagedError`."""
-    disk_schema.check_settings(named, len(names.names), names.of_scene, points)
-    found: dict[Any, Any] = {}
-    for name, raw in named.items():
-        kind, _, number = name.rpartition(" ")
-        uid, values = names.uid(number), _tuples(raw)
-        if kind:
-            found[kind, uid] = BY_KIND[kind]._make(values)
-        elif uid == names.scene.session_uid:
-            raw = SceneSettings._make(values)
-            found[uid] = raw._replace(floor=Floor._make(raw.floor), wind=WindSettings._make(raw.wind))
-        else:
-            found[uid] = ObjectSettings._make(values)
-    return found
-
-
-def _tuples(value: Any) -> Any:
-    """Lists turned back into tuples, which JSON does not have."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    return disk_format.unpack(rest, names, scene, frame, points, frame == files.first, parts), rest

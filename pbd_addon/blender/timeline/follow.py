@@ -303,7 +303,7 @@ def going(record: Record, scene: Scene, frame: int) -> Generator[float, None, No
     show(record, scene, there)
 
 
-def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: Object) -> None:
+def _step_to(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot, target: int) -> None:
     """Step all missing frames up to `target`, each with the scene evaluated at it.
 
     Where skipped frames cannot be visited, their inputs are interpolated.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
+from ...constraints import Grab
 from ..errors import PBDError
 from ..kinds import Depsgraph, Object, Scene
 from ..read import pins
@@ -28,6 +29,16 @@ class Hit(NamedTuple):
     member: SimulatedObject
     point: np.ndarray  # (3,)
     vertex: int  # nearest corner of the triangle
+
+
+class Held(NamedTuple):
+    """What a hand holds."""
+
+    hit: Hit
+    normal: np.ndarray  # (3,), of the plane in which it is moved
+    grab: Grab
+    ids: np.ndarray  # (m,) int
+    weights: np.ndarray  # (m,)
 
 
 def first_hit(
@@ -76,7 +87,7 @@ class GrabSession:
         step.undo_grabs(self.record, scene.pbd.hand_count)  # An undo of an earlier use that no frame was shown after.
         self.simulation = self.record.scene_sim.simulation
         self.changed = False
-        self.held: Any = None
+        self.held: Held | None = None
         self._way = np.zeros(3)
         self._before = step.undo_state(self.record, scene, frame)
         self._pins: dict[int, tuple] = {}
@@ -110,7 +121,7 @@ class GrabSession:
                 best = found[0], Hit(member, point, int(nearest))
         return best[1] if best else None
 
-    def take(self, scene: Scene, origin: np.ndarray, direction: np.ndarray, radius: float) -> Any:
+    def take(self, scene: Scene, origin: np.ndarray, direction: np.ndarray, radius: float) -> bool:
         """Grab the cloth around the point that a ray hits, within a radius [m]; returns whether it hits any."""
         hit = self.pick(scene, origin, direction)
         if hit is None:
@@ -120,7 +131,7 @@ class GrabSession:
         positions = self.simulation.positions(hit.member.body)
         ids, weights = falloff(positions, positions[hit.vertex], radius)
         grab = self.simulation.grab(hit.member.body, ids.tolist(), weights.tolist())
-        self.held = hit, np.asarray(direction, float), grab, ids, weights
+        self.held = Held(hit, np.asarray(direction, float), grab, ids, weights)
         self._way = np.zeros(3)
         self.changed = True
         return True
@@ -129,11 +140,10 @@ class GrabSession:
         """Move grabbed cloth to where a ray hits the plane that faces the view at the depth of the grabbed point."""
         if self.held is None:
             return
-        hit, normal, grab, _ids, _weights = self.held
-        place = on_plane(origin, direction, hit.point, normal)
+        place = on_plane(origin, direction, self.held.hit.point, self.held.normal)
         if place is not None:
-            self._way = place - hit.point
-            grab.move(self._way)
+            self._way = place - self.held.hit.point
+            self.held.grab.move(self._way)
 
     def let_go(self, scene: Scene, pin: bool = False) -> int:
         """Release the cloth, or pin its middle where it is; returns the number of pinned vertices."""

@@ -1,7 +1,9 @@
 """The record: what was simulated of one scene. Only `step` changes it; everything else reads it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
@@ -14,6 +16,9 @@ from ..scene.animation import Curves
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from .scene_simulation import SceneSimulation
+
+if TYPE_CHECKING:
+    from .disk_cache import DiskCache
 
 
 class BakeProgress(NamedTuple):
@@ -155,7 +160,7 @@ Note = Progress | Edited | Loaded | SurfacesRead | Visiting | Interrupted | Mess
 class Storage:
     """The record's disk cache."""
 
-    cache: Any = None  # `DiskCache` while frames are on disk too
+    cache: DiskCache | None = None  # while frames are on disk too
     note: str = ""  # one sentence about it for the user
     failed: bool = False  # after a write error; no more frames are written
 
@@ -193,7 +198,7 @@ class Record:
     shaped: bool = False  # whether the first frame was grabbed
     undo_states: list[UndoState] = field(default_factory=list)  # one per grab that can be undone
     grab_pins: list[tuple] = field(default_factory=list)  # (frame, `Grab`) of vertices pinned by grabbing
-    contacts: dict[int, dict[int, Any]] = field(default_factory=dict)  # vertices in contact, by frame and uid
+    contacts: dict[int, dict[int, np.ndarray]] = field(default_factory=dict)  # vertices in contact, by frame and uid
     intersecting: dict[int, int] = field(default_factory=dict)  # number of faces that intersect at the start, by uid
     invalidated: InvalidRange | None = None  # the frames that were invalidated last
     edits: Edits = field(default_factory=Edits)  # edits that Blender reported since a frame was shown
@@ -219,7 +224,7 @@ class Record:
         return self.scene_sim.simulation.frames.nbytes if self.scene_sim else 0
 
     @property
-    def disk(self) -> Any:
+    def disk(self) -> DiskCache | None:
         """The `DiskCache` while frames are on disk too, else None."""
         return self.storage.cache
 

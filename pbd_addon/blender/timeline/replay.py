@@ -7,7 +7,6 @@ from ..output import shape_keys
 from ..read import quick_look
 from ..read.snapshot import SceneSnapshot
 from ..scene import poses
-from ..settings import raw_settings
 from . import step
 from .record import DisplayedFrame, Record
 
@@ -17,7 +16,6 @@ def show_again(record: Record, scene: Scene, depsgraph: Depsgraph) -> bool:
 
     After an edit, in a render and during a bake the frame always takes the full path.
     """
-    raw_settings.forget_some()
     frame = scene.frame_current_final
     shown = record.displayed.get(frame)
     if shown is None or record.snapshots.get(int(frame)) is not shown.made or depsgraph.mode == "RENDER":

@@ -7,9 +7,9 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
-from ...bodies.mesh import turned_around
-from ...bodies.settings import calm_speed
 from ...contact import intersections
+from ...meshes.mesh import turned_around
+from ...settings.scale import calm_speed
 from ..errors import PBDError, refused
 from ..kinds import Object, Scene
 from ..read import user_state
@@ -19,13 +19,13 @@ from ..scene.scene_objects import find, is_body, live_bodies, objects_of
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Floor, Key
+from ..settings.raw_settings import Floor, Key, ObjectSettings
 from .simulated_object import SimulatedObject, check_faces, check_surface, other_output, read_member
 
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
 """Speed at which pins placed by grabbing move from the mesh to their places when the simulation begins [m/s]; less of
-small bodies, see `settings.calm_speed`."""
+small bodies, see `scale.calm_speed`."""
 
 FAR_BELOW = -1e6
 """Height of the floor plane while the floor is off [m]."""
@@ -74,6 +74,7 @@ class SceneSimulation:
             iterations=settings.iterations,
             self_collision=SELF_COLLISION[settings.collisions],
             automatic=settings.automatic,
+            shape_error=settings.shape_error,
             kernels="numpy",
             air_density=settings.air_density,
             in_slices=True,
@@ -97,7 +98,7 @@ class SceneSimulation:
         """The solver's colliders, in order."""
         return [self.floor, *(one.collider for one in self.colliders.values())]
 
-    def update_colliders(self, snapshot: SceneSnapshot) -> Any:
+    def update_colliders(self, snapshot: SceneSnapshot) -> bool:
         """Use the colliders of a snapshot from the next step on, where objects or faces differ; keeps state and cache.
 
         Returns whether anything changed; raises a `PBDError` if a collider is invalid.
@@ -123,7 +124,7 @@ class SceneSimulation:
         return True
 
     @property
-    def around(self) -> dict[str, dict[int, Any]]:
+    def around(self) -> dict[str, dict[int, ColliderBinding] | dict[int, str]]:
         """What surrounds the members, by kind and object uid."""
         return {"collider": self.colliders, "field": self.fields, "absorber": self.absorbers}
 
@@ -172,7 +173,7 @@ class SceneSimulation:
             self.simulation.set_settings(raw_settings.settings_from(raw, scene.name))
             self.applied[scene.session_uid] = raw
 
-    def _read_maps(self, scene: Scene, member: SimulatedObject, raw: Any) -> None:
+    def _read_maps(self, scene: Scene, member: SimulatedObject, raw: ObjectSettings) -> None:
         """Read the weights of a member's maps again if their vertex groups changed; raises `PBDError`."""
         names = maps.groups(raw_settings.maps_from(raw))
         if names == maps.groups(raw_settings.maps_from(self.applied[member.uid])):
@@ -181,7 +182,7 @@ class SceneSimulation:
         member.weights.clear()
         member.weights.update(read)
 
-    def _set_maps(self, member: SimulatedObject, raw: Any) -> None:
+    def _set_maps(self, member: SimulatedObject, raw: ObjectSettings) -> None:
         """Set the maps of the simulation."""
         factors = maps.factors(raw_settings.maps_from(raw), member.weights)
         if factors or self.simulation.maps(member.body):

@@ -1,9 +1,11 @@
 """The only writer of the record: truncates it, steps one frame at a time, and restores frames on undo."""
 
+from __future__ import annotations
+
 import contextlib
 import time
 from collections.abc import Generator, Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bpy.app.translations import pgettext_iface as iface
 
@@ -23,6 +25,9 @@ from .changes import Change
 from .progress import Watch
 from .record import DisplayedFrame, InvalidRange, Note, Past, Record, UndoState
 from .scene_simulation import SceneSimulation
+
+if TYPE_CHECKING:
+    from .disk_cache import DiskCache
 
 INTERRUPTED = "The scene was changed while one of its frames was simulated"
 
@@ -129,7 +134,7 @@ def building(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) 
 
 
 def take_up(
-    record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: Any, past: Past
+    record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: DiskCache, past: Past
 ) -> None:
     """Take over frames that were simulated before and are on disk."""
     record.forget(made[disk.files.first])

@@ -5,19 +5,22 @@ It calls the same compiled kernels by their address, see `calls`, and so gives t
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any, cast
 
 import numpy as np
 
 from ..protocol.arrays import Columns, Flags, Ids, Numbers, Vectors
-from ..protocol.frames import Call, Encode, Motion, Pins, RunSubsteps, Strain
+from ..protocol.frames import Call, Encode, Motion, Pins, RunSubsteps, Strain, Watch
 from .air import gusts, push_by_air
+from .bvh import deviations
 from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
 from .compile import FEW_BITS, helper, kernel, signature_of
+from .cones import outside_cones
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
-from .packing import pack, unpack
+from .packing import lean, note, pack, straighten, unpack
 from .projections import (
     project_attachment,
     project_dihedral,
@@ -61,7 +64,7 @@ REPEATED = (
     *((pack, 1), (unpack, 2), (project_chains, 2), (project_distance, 2), (project_isometric, 2)),
     *((project_dihedral, 2), (project_tether, 1), (project_attachment, 1), (put, 0)),
     *((gather, 1), (scatter, 1), (project_upper_bound, 0), (subtract, 0), (prolongate, 0), (prolongate, 1)),
-    *((clear, 0), (aim, 1), (slacken, 1), (extend, 1)),
+    *((clear, 0), (aim, 1), (slacken, 1), (extend, 1), (note, 1), (lean, 1), (straighten, 1)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -70,7 +73,8 @@ CODES = {(each.__name__, given): code for code, (each, given) in enumerate(REPEA
 _pack, _unpack, _chains, _distance, _isometric = (caller(each) for each, _ in REPEATED[:5])
 _dihedral, _tether, _attachment, _put = (caller(each) for each, _ in REPEATED[5:9])
 _gather, _scatter, _upper_bound, _subtract, _prolongate = (caller(each) for each, _ in REPEATED[9:14])
-_clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:])
+_clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:19])
+_note, _lean, _straighten = (caller(each) for each, _ in REPEATED[19:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -125,20 +129,28 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
             _aim(where, code, here, (fraction,))
         elif which == 17:
             _slacken(where, code, here, (strain,))
-        else:
+        elif which == 18:
             _extend(where, code, here, (strain,))
+        elif which == 19:
+            _note(where, code, here, (q,))
+        elif which == 20:
+            _lean(where, code, here, (q,))
+        else:
+            _straighten(where, code, here, (q,))
         at += code[at + 1]
 
 
 KERNELS = table(
     island_motion=island_motion, approach=approach, extrapolate=extrapolate, gusts=gusts, push_by_air=push_by_air,
     predict=predict, velocities=velocities, strained=strained,
+    deviations=deviations, outside_cones=outside_cones,
     **{f"repeated_{code}": each for code, (each, _) in enumerate(REPEATED)},
 )  # fmt: skip
 
 _island_motion, _approach, _extrapolate = caller(island_motion), caller(approach), caller(extrapolate)
 _gusts, _push_by_air, _predict = caller(gusts), caller(push_by_air), caller(predict)
 _velocities, _strained = caller(velocities), caller(strained)
+_deviations, _outside_cones = caller(deviations), caller(outside_cones)
 
 
 @helper
@@ -198,8 +210,41 @@ def _moved(
     return False
 
 
+@helper
+def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bool:
+    """Whether contact has nothing to do at p; then errors are observed. A comparison with what is no number fails."""
+    q, motion, (faces, first, stop, axes, cosines) = watch
+    start, step, owner, counts, origin, steps, drifts, margins, drift_margins, observes = motion[:10]
+    errors, errors_of_means, decay = motion[10:]
+    n = p.shape[1]
+    q[:, :n] = p
+    squares, drift = _deviations(
+        k.deviations, words, 0, (p, start[:, :n], step[:, :n], owner[:n], counts, steps[s], origin)
+    )
+    for i in range(n):
+        if not squares[i] <= margins[i] ** 2:
+            return False
+    off = np.zeros(len(counts))
+    for surface in range(len(counts)):
+        for axis in range(3):
+            off[surface] = max(off[surface], abs(drift[axis, surface] - drifts[s, axis, surface]))
+        if not off[surface] <= drift_margins[surface]:
+            return False
+    if len(cosines) and _outside_cones(k.outside_cones, words, 0, (q, faces, first, stop, axes, cosines)).any():
+        return False
+    for i in range(n):
+        surface = owner[i]
+        if observes[0, surface]:
+            errors[i] = max(decay * errors[i], sqrt(squares[i]) / steps[s, surface])
+    for surface in range(len(counts)):
+        if observes[0, surface]:
+            rate = off[surface] / steps[s, surface] if observes[1, surface] else 0.0
+            errors_of_means[surface] = max(decay * errors_of_means[surface], rate)
+    return True
+
+
 @kernel(with_table(KERNELS, signature_of(RunSubsteps.__call__)))
-def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits):
+def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, watch):
     k = kernels[0]
     x, v, past_x, past_slowed, past_v = motion
     islands, taken, dragged = damping
@@ -234,6 +279,8 @@ def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping
         if is_sound and len(rest_lengths):
             some = _strained(k.strained, usual, 0, (p, indices, rest_lengths, most_strain))
             is_sound = not _moved(p, x, indices, rest_lengths, some, most_moved)
+        if is_sound and watch[0].shape[1]:
+            is_sound = _rests(k, usual, watch, p, s)
         if not is_sound:
             return s, (x, before, past_x, past_slowed, past_v)
         _remember(strain, decay)

@@ -25,3 +25,25 @@ def pack(p, w):
 def unpack(q, p):
     for i in range(p.shape[1]):
         p[0, i], p[1, i], p[2, i] = q[i, 0], q[i, 1], q[i, 2]
+
+
+@kernel()
+def note(q, way):
+    for i in range(q.shape[0]):
+        for k in range(q.shape[1]):
+            way[i, k] = q[i, k]
+
+
+@kernel()
+def lean(q, way, gain):
+    for i in range(q.shape[0]):
+        for k in range(q.shape[1]):
+            way[i, k] = q[i, k] - way[i, k]
+            q[i, k] += gain * way[i, k]
+
+
+@kernel()
+def straighten(q, way, gain):
+    for i in range(q.shape[0]):
+        for k in range(q.shape[1]):
+            q[i, k] -= gain * way[i, k]

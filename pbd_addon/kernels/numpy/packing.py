@@ -17,3 +17,17 @@ def pack(p, w):
 
 def unpack(q, p):
     pass
+
+
+def note(q, way):
+    way[:] = q
+
+
+def lean(q, way, gain):
+    np.subtract(q, way, out=way)
+    if gain:
+        q += gain * way
+
+
+def straighten(q, way, gain):
+    q -= gain * way

@@ -33,3 +33,12 @@ class Packing(Protocol):
 
     def unpack(self, q: Vectors, p: Vectors) -> None:
         """Write packed positions back to p, (3, n)."""
+
+    def note(self, q: Vectors, way: Vectors) -> None:
+        """Set `way` to positions q, packed or (3, n)."""
+
+    def lean(self, q: Vectors, way: Vectors, gain: float) -> None:
+        """Set `way` from positions that it has noted to the way from there to q, and go on by `gain` times that."""
+
+    def straighten(self, q: Vectors, way: Vectors, gain: float) -> None:
+        """Take back `gain` times `way`."""

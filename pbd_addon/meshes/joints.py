@@ -6,7 +6,7 @@ import numpy as np
 
 from .mesh import Polygons, TriMesh, connected_components, outlines, pair_keys, triangle_areas
 
-ROUNDING = 1e-5
+SAME_PLACE = 1e-5
 """Places are the same within this share of the extent of a mesh: coordinates of float32 that a transform has rounded
 twice differ by 2e-7, texts of six digits by 1e-6; the edges of a mesh of a million faces are 1e-3."""
 
@@ -28,7 +28,7 @@ def coincident(x: np.ndarray, polygons: Polygons) -> np.ndarray:
     sides = outlines(polygons)
     _, of_side, counts = np.unique(pair_keys(sides, len(x)), return_inverse=True, return_counts=True)
     border = np.unique(sides[counts[of_side.reshape(-1)] == 1])
-    place = _places(x[border], ROUNDING * float(np.ptp(x, axis=0).max(initial=0.0)))
+    place = _places(x[border], SAME_PLACE * float(np.ptp(x, axis=0).max(initial=0.0)))
     _, one = np.unique(place, return_index=True)
     first[border] = border[one[place]]
     return first

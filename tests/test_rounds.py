@@ -1,0 +1,103 @@
+"""Rounds of bending and springs: where they come, that they reach the shape of the limit, and that they are sound."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from benchmarks.truth import loops
+from helpers.inside import model_of, state_of
+from helpers.meshes import grid
+from pbd_addon import Body, Material, Simulation
+from pbd_addon.kernels import available
+from pbd_addon.parts import rounds
+
+DT = 1 / 24
+
+
+def wanted(simulation: Simulation) -> bool:
+    return bool(state_of(simulation).memory["rounds"]["wanted"][0])
+
+
+def overhang(n: int = 31, **changes: object) -> Body:
+    """A square of 30 cm of cotton, held level within a circle of 16 cm: it hangs over in folds."""
+    vertices, quads = grid(n - 1, n - 1, 0.3, 0.3)
+    material = dataclasses.replace(Material.preset("Cotton"), drag=5.0, **changes)
+    return Body(vertices, quads, material, pins=np.flatnonzero(np.linalg.norm(vertices, axis=1) < 0.08))
+
+
+def hung() -> Body:
+    vertices, quads = grid(32, 32, 1.0, 1.0)
+    return Body(vertices, quads, Material.preset("Cotton"), pins=(32 * 33, 33 * 33 - 1))
+
+
+@pytest.mark.usefixtures("fastest_kernels")
+@pytest.mark.parametrize("preset", ["Paper", "Leather", "Silk"])
+def test_a_loop_has_the_shape_of_the_elastica(preset, monkeypatch):
+    """Width and height within 5 %; one round leaves a loop of paper shut, of leather 22 % too narrow, of silk 4."""
+    width, height = (check.value for check in list(loops._loop(preset, 24, "quads", "auto", False))[:2])
+    assert max(abs(width), abs(height)) < 5.0
+    monkeypatch.setattr(rounds, "MOST_UNDONE", np.inf)
+    plain = next(loops._loop(preset, 24, "quads", "auto", False)).value
+    assert plain < width - 3.0
+
+
+@pytest.mark.usefixtures("fastest_kernels")
+def test_rounds_come_where_cloth_comes_to_rest_and_stay():
+    """Not while a curtain swings, where it would not show."""
+    simulation = Simulation([overhang()], self_collision=False)
+    found = [simulation.step(DT) and wanted(simulation) for _ in range(72)]
+    assert not found[1]
+    assert all(found[24:])
+    assert np.abs(simulation.velocities(simulation.bodies[0])).max() < 1e-3
+    swung = Simulation([hung()], self_collision=False)
+    assert not any(swung.step(DT) and wanted(swung) for _ in range(48))
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes"),
+    [({"iterations": 2}, {}), ({"method": "PBD"}, {}), ({}, {"bend": 0.0}), ({}, {"stretch": 0.0, "compression": 0.0})],
+)
+def test_no_rounds_where_there_is_nothing_to_gain(settings, changes):
+    simulation = Simulation([overhang(9, **changes)], self_collision=False, **settings)
+    assert not model_of(simulation).rounds
+
+
+@pytest.mark.skipif(len(available()) < 2, reason="needs both backends")
+@pytest.mark.parametrize("bend", [1.2e-5, 1e-3])
+def test_both_backends_agree(bend):
+    """With hinges and with plates, to 1e-9 m."""
+    ways = []
+    for kernels in available():
+        simulation = Simulation([overhang(13, bend=bend)], kernels=kernels, self_collision=False)
+        state_of(simulation).memory["rounds"]["wanted"] = np.ones(1)
+        for _ in range(3):
+            simulation.step(DT)
+            state_of(simulation).memory["rounds"]["wanted"] = np.ones(1)
+        ways.append(simulation.positions(simulation.bodies[0]).copy())
+    assert np.abs(ways[0] - ways[1]).max() < 1e-9
+
+
+@pytest.mark.usefixtures("fastest_kernels")
+@pytest.mark.parametrize("bend", [1.2e-5, 1e-3])
+def test_a_free_sheet_keeps_its_momentum_and_comes_to_rest(bend):
+    """Rolled at the start, without gravity or air: looking ahead pushes nothing from outside, and nothing grows."""
+    vertices, quads = grid(16, 16, 0.2, 0.2)
+    along, across = (vertices[:, :2] @ np.array([[2.0, -1.0], [1.0, 2.0]]) / np.sqrt(5.0)).T
+    bent = np.column_stack([0.06 * np.sin(along / 0.06), across, 0.06 * (1.0 - np.cos(along / 0.06))])
+    plain = dataclasses.replace(Material.preset("Cotton"), bend=bend, air_normal=0.0, air_tangent=0.0, drag=0.0)
+    body = Body(bent, quads, plain, rest_vertices=vertices)
+    simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), self_collision=False)
+    energies = []
+    for _ in range(48):
+        state_of(simulation).memory["rounds"]["wanted"] = np.ones(1)
+        simulation.step(DT)
+        v, m = simulation.velocities(body), model_of(simulation).masses[:, None]
+        energies.append(0.5 * float((m * v**2).sum()))
+    x = simulation.positions(body)
+    inertia = float((m * (x - x.mean(axis=0)) ** 2).sum())
+    assert np.abs((m * v).sum(axis=0)).max() < 1e-12
+    assert np.abs(np.cross(x - x.mean(axis=0), m * v).sum(axis=0)).max() < 0.1 * inertia  # rad/s
+    assert energies[-1] < 0.1 * max(energies)
