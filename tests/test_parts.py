@@ -16,10 +16,10 @@ from pbd_addon.building import build
 from pbd_addon.frames import frame_cache
 from pbd_addon.io import state_files
 from pbd_addon.kernels import available
-from pbd_addon.model.inertia import Weight
+from pbd_addon.model.inertia import WEIGHT_MAPS, Weight
 from pbd_addon.model.model import Model
 from pbd_addon.model.part import Acting, Frame, Kept, Part, Substep, remembers
-from pbd_addon.parts import KEPT, ORDER, PARTS
+from pbd_addon.parts import KEPT, MAPS, ORDER, PARTS
 
 DT = 1 / 24
 
@@ -116,6 +116,14 @@ def test_what_a_material_says_belongs_to_one_part():
     named = [part.FIELDS for part in PARTS if part.FIELDS]
     own = [field.name for group in (*named, Weight) for field in dataclasses.fields(group)]
     assert sorted(own) == sorted(field.name for field in dataclasses.fields(Material))
+
+
+def test_a_map_belongs_to_one_part():
+    """Besides that of what it weighs."""
+    own = [*WEIGHT_MAPS, *(name for part in PARTS for name in part.MAPS)]
+    assert sorted(own) == sorted(MAPS)
+    vertices, quads = grid(2, 2, 1.0, 1.0)
+    assert Body(vertices, quads, maps=dict.fromkeys(own, 1.0)).maps.keys() == MAPS.keys()
 
 
 def test_every_kind_of_constraints_has_a_place_in_the_order():

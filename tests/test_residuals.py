@@ -8,7 +8,7 @@ import pytest
 from helpers.meshes import grid
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation
 from pbd_addon.constraints import Constraints
-from pbd_addon.constraints.base import Residual, residual_of
+from pbd_addon.constraints.base import Residual, residual_of, sampled
 from pbd_addon.frames.report import ADVISED_SHARE, MOST_STEPS, advise
 from pbd_addon.kernels import available
 from pbd_addon.model.model import REASONS
@@ -56,6 +56,15 @@ def test_what_changes_quickly_may_be_late():
 def test_steps_grow_with_the_error():
     assert growth(0.1, 0.05) == pytest.approx(2.0 ** (1.0 / POWER))
     assert growth(0.025, 0.05) < 1.0
+
+
+def test_a_sample_follows_no_rhythm_of_the_rows():
+    """What only rows at a border have is seen in the share that they are of all, whatever the length of a line is."""
+    for line in range(20, 120):
+        picked = sampled(2 * line * line)
+        border = np.isin(np.arange(2 * line * line) % line, (0, line - 1))
+        assert border[picked].mean() == pytest.approx(border.mean(), abs=0.05)
+    assert sampled(300) == slice(None)
 
 
 def test_more_passes_leave_less():

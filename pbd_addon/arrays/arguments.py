@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import numbers
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -43,7 +43,7 @@ def instance(where: str, value: object, kind: type[T]) -> T:
     return value if isinstance(value, kind) else refuse(where, f"a {kind.__name__}", value)
 
 
-def different(where: str, values: object, *kinds: type) -> list[Any]:
+def different(where: str, values: object, *kinds: type[T]) -> list[T]:
     """A list of different objects of these classes."""
     found = sequence(where, values)
     for number, value in enumerate(found):
@@ -54,7 +54,7 @@ def different(where: str, values: object, *kinds: type) -> list[Any]:
     return found
 
 
-def member(where: str, value: T, known: Mapping[Any, Any]) -> T:
+def member(where: str, value: T, known: Container[T]) -> T:
     """One of the bodies, planes or colliders of a simulation, which are compared by identity."""
     with contextlib.suppress(TypeError):  # an argument without a hash is none of them
         if value in known:

@@ -1,8 +1,13 @@
 """Drawing points and lines of one color in a 3D View. The module `gpu` needs a window, so it is imported late."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import gpu
 
 POINT_SIZE = 7.0
 """Diameter of a point [pixels at interface scale 1]: slightly larger than a vertex in Edit Mode."""
@@ -25,7 +30,7 @@ def draw_lines(places: np.ndarray, color: tuple[float, float, float, float]) -> 
         _draw("LINES", _shader("UNIFORM_COLOR"), places, color, depth_test="LESS_EQUAL")
 
 
-def _shader(name: str) -> Any:
+def _shader(name: str) -> gpu.types.GPUShader:
     """A builtin shader; the one for points exists since Blender 4.4."""
     import gpu
 
@@ -35,7 +40,7 @@ def _shader(name: str) -> Any:
         return gpu.shader.from_builtin("UNIFORM_COLOR")
 
 
-def _draw(kind: str, shader: Any, places: np.ndarray, color: tuple, depth_test: str) -> None:
+def _draw(kind: str, shader: gpu.types.GPUShader, places: np.ndarray, color: tuple, depth_test: str) -> None:
     import gpu
     from gpu_extras.batch import batch_for_shader
 

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import bpy
 import numpy as np
@@ -54,26 +53,26 @@ def on_undo(_scene: Scene, _depsgraph: Depsgraph | None = None) -> None:
 
 
 @persistent
-def before_load(*_: Any) -> None:
+def before_load(*_: object) -> None:
     """Before another file is loaded: forget everything about this one."""
     session.drop_all()
 
 
 @persistent
-def before_save(*_: Any) -> None:
+def before_save(*_: object) -> None:
     """Before the file is saved."""
     leftovers.sweep()
     session.before_save()
 
 
 @persistent
-def on_save(*_: Any) -> None:
+def on_save(*_: object) -> None:
     """After the file was saved: its cache on disk belongs beside it."""
     session.after_save()
 
 
 @persistent
-def on_load(*_: Any) -> None:
+def on_load(*_: object) -> None:
     """After a file was loaded: its frames may be on disk."""
     doctor.forget()
     leftovers.sweep()
@@ -83,7 +82,7 @@ def on_load(*_: Any) -> None:
 
 
 @persistent
-def on_import(*_: Any) -> None:
+def on_import(*_: object) -> None:
     """After linking or appending, perhaps of cloth."""
     leftovers.forget()
     arm_if_needed()
@@ -94,7 +93,7 @@ _newest = [0]
 
 
 @persistent
-def on_maybe_import(*_: Any) -> None:
+def on_maybe_import(*_: object) -> None:
     """After an edit or before a frame change, in a Blender without import handlers: look for new objects."""
     if on_frame_change in bpy.app.handlers.frame_change_post:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,8 +47,20 @@ class Residual(NamedTuple):
 
 
 SAMPLE = 300
-"""Least number of rows of a kind that are sampled for the residual, if there are so many: of the 95th percentile, 15
-are above it."""
+"""Number of rows of a kind that are sampled for the residual, if there are more: of the 95th percentile, 15 are above
+it."""
+
+GOLDEN = 0.6180339887498949
+"""(√5 − 1) / 2. Multiples of it, without whole numbers, are spread evenly and in no rhythm: every 27th diagonal of a
+grid of 64 x 64 cells showed four times its error, as rows of a color follow the grid."""
+
+
+@functools.lru_cache(maxsize=64)
+def sampled(count: int, most: int = SAMPLE) -> slice | np.ndarray:
+    """Which of so many rows are looked at for a residual: all, or this many of them at most, (k,) int."""
+    if count <= most:
+        return slice(None)
+    return np.unique((count * np.modf(GOLDEN * np.arange(1, most + 1))[0]).astype(np.int64))
 
 
 def residual_of(left: np.ndarray, values: np.ndarray, scale: np.ndarray | float = 1.0) -> Residual:

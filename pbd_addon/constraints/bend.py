@@ -28,7 +28,6 @@ from ..settings.solver_settings import SolverSettings
 from .base import (
     NO_STIFFNESS,
     NOTHING,
-    SAMPLE,
     Constraints,
     Residual,
     compliances,
@@ -39,6 +38,7 @@ from .base import (
     percentile,
     relaxation,
     residual_of,
+    sampled,
     sort_rows,
     within_half_turn,
 )
@@ -229,20 +229,20 @@ class DihedralConstraints(_HingeConstraints):
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
-        some = slice(None, None, max(len(self.rest_angles) // SAMPLE, 1))
+        some = sampled(len(self.rest_angles))
         error = self._errors(p, some)
         held = self.compliance[some] < NO_STIFFNESS
         left = np.abs(error + self.alpha[some] * self.multipliers[some])
         return residual_of(left[held], np.abs(error[held]))
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
-        hinges = self.rows.indices[:, :: max(len(self.rest_angles) // SAMPLE, 1)]
+        hinges = self.rows.indices[:, sampled(len(self.rest_angles))]
         return percentile(np.abs(np.einsum("ijk,ijk->k", dihedral_angles(p[:, hinges])[1], way[:, hinges])))
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return self._errors(x.T, slice(None))
 
-    def _errors(self, p: np.ndarray, some: slice) -> np.ndarray:
+    def _errors(self, p: np.ndarray, some: slice | np.ndarray) -> np.ndarray:
         """C of some rows at positions p (3, n), (k,) [rad]."""
         angles = dihedral_angles(p[:, self.rows.indices[:, some]], with_gradients=False)[0]
         return within_half_turn(angles - self.rest_angles[some])
@@ -317,7 +317,7 @@ class IsometricConstraints(_HingeConstraints):
         leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage  # a view would keep all of it
         self.hinges = FlatHinges(self.stencils, leverage, NOTHING, scale, self.gamma)
 
-    def _alpha(self, some: slice) -> np.ndarray:
+    def _alpha(self, some: slice | np.ndarray) -> np.ndarray:
         """Compliances of some rows for substeps of h, which few ask for, (k,)."""
         return np.asarray(self.compliance[some] / self.h**2)
 
@@ -336,7 +336,7 @@ class IsometricConstraints(_HingeConstraints):
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
-        some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))
+        some = sampled(self.stencils.shape[1])
         bent = np.einsum("ijk,jk->ik", p[:, self.rows.indices[:, some]], self.stencils[:, some])
         left = bent + self._alpha(some) * self.multipliers[:, some]
         held = self.compliance[some] < NO_STIFFNESS
@@ -344,7 +344,7 @@ class IsometricConstraints(_HingeConstraints):
         return residual_of(left[held], bent[held])
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
-        some = slice(None, None, max(self.stencils.shape[1] // SAMPLE, 1))
+        some = sampled(self.stencils.shape[1])
         changes = np.einsum("ijk,jk->ik", way[:, self.rows.indices[:, some]], self.stencils[:, some])
         return percentile(np.linalg.norm(changes, axis=0))
 

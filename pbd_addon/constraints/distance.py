@@ -24,7 +24,6 @@ from ..settings.solver_settings import SolverSettings
 from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
-    SAMPLE,
     Constraints,
     Residual,
     compliances,
@@ -35,6 +34,7 @@ from .base import (  # fmt: skip
     percentile,
     relaxation,
     residual_of,
+    sampled,
     sort_rows,
 )
 from .chains import Family, filter_chains, find_families, lay_out
@@ -509,7 +509,7 @@ class DistanceConstraints(Constraints):
     def residual(self, p: np.ndarray) -> Residual:
         if not self.h or self.relaxed:
             return Residual()
-        some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
+        some = sampled(len(self.rest_lengths))
         change = self._lengths(p, some) - self.rest_lengths[some]
         alpha = np.where(change < 0.0, self.alpha[-1, some], self.alpha[0, some])
         held = alpha < NO_STIFFNESS
@@ -520,7 +520,7 @@ class DistanceConstraints(Constraints):
         return SHAPE_PER_STRAIN[self.cause] * residual.error
 
     def change(self, p: np.ndarray, way: np.ndarray) -> float:
-        some = slice(None, None, max(len(self.rest_lengths) // SAMPLE, 1))
+        some = sampled(len(self.rest_lengths))
         d, gone = self._ways(p, some), self._ways(way, some)
         return percentile(np.abs(np.einsum("ij,ij->j", d, gone)) / self.rest_lengths[some] ** 2)
 

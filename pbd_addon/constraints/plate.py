@@ -23,7 +23,7 @@ from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..meshes.creases import Creases
 from ..settings.solver_settings import SolverSettings
-from .base import SAMPLE, Constraints, Residual, percentile, residual_of, within_half_turn
+from .base import SAMPLE, Constraints, Residual, percentile, residual_of, sampled, within_half_turn
 from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
@@ -190,7 +190,7 @@ class Plate:
         p[ids] = (b[blocks.rows] + behind) / lead + start
         self.moved += p[ids] - here
 
-    def angles(self, p: np.ndarray, some: slice = slice(None)) -> np.ndarray:
+    def angles(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
         """Dihedral angle minus rest angle of every hinge, or of some, at positions p (n, 3), (m,) [rad]."""
         hinges = self.elements.hinges[some].T
         angles = dihedral_angles(p.T[:, hinges], with_gradients=False)[0]
@@ -301,10 +301,10 @@ class PlateConstraints(Constraints):
         hinges = np.concatenate([plate.elements.hinges[some] + plate.part.start for plate, some in self._sampled()]).T
         return percentile(np.abs(np.einsum("ijk,ijk->k", dihedral_angles(p[:, hinges])[1], way[:, hinges])))
 
-    def _sampled(self) -> list[tuple[Plate, slice]]:
+    def _sampled(self) -> list[tuple[Plate, slice | np.ndarray]]:
         """The plates, each with those of its hinges that are looked at."""
-        count = sum(len(plate.elements.hinges) for plate in self.plates.values())
-        return [(plate, slice(None, None, max(count // SAMPLE, 1))) for plate in self.plates.values()]
+        most = max(SAMPLE // max(len(self.plates), 1), 1)
+        return [(plate, sampled(len(plate.elements.hinges), most)) for plate in self.plates.values()]
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.concatenate([plate.angles(x[plate.part]) for plate in self.plates.values()])

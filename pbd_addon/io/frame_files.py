@@ -26,7 +26,7 @@ import zipfile
 import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -277,7 +277,7 @@ class FrameFiles:
     def _rest(self, frame: int) -> Path:
         return self.folder / f"frame_{frame:06d}.npz"
 
-    def _open_body(self, name: str, count: int) -> Any:
+    def _open_body(self, name: str, count: int) -> BinaryIO:
         """A body's file, to be written to; raises `OSError` if it is not ours."""
         own_files.check_folder(self.folder, LEVELS)
         if not _is_body(self.folder / name, count):

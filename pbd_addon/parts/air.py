@@ -146,6 +146,7 @@ class Sail(Checked):
         "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind",
         low=0.0,
         soft_high=2.0,
+        panel="air on the surface",
     )
     air_tangent: float = setting(
         0.0,
@@ -153,6 +154,7 @@ class Sail(Checked):
         "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02",
         low=0.0,
         soft_high=0.2,
+        panel="air on the surface",
     )
 
 

@@ -26,6 +26,7 @@ class Slowing(Checked):
         low=0.0,
         soft_high=20.0,
         rigid=0.0,
+        short="Internal",
     )
     drag: float = setting(
         0.2,

@@ -73,6 +73,7 @@ class Inflation(Checked):
         low=0.0,
         soft_high=2.0,
         rigid=0.0,
+        panel="gas",
     )
     pump: float = setting(
         0.0,
@@ -81,6 +82,7 @@ class Inflation(Checked):
         unit="l/s",
         low=-1e6,
         soft_high=5.0,
+        panel="pump",
     )
     burst_pressure: float = setting(
         0.0,
@@ -89,6 +91,7 @@ class Inflation(Checked):
         unit="Pa",
         low=0.0,
         soft_high=20_000.0,
+        panel="burst",
     )
     burst_strain: float = setting(
         0.0,
@@ -96,6 +99,7 @@ class Inflation(Checked):
         "Mean lengthening of the skin at which it bursts. 0.5 is half as long again, 0 never",
         low=0.0,
         soft_high=5.0,
+        panel="burst",
     )
     k_volume: float = setting(
         1.0,

@@ -21,6 +21,7 @@ class Pinning(Checked):
         True,
         "Hold Pins",
         "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame",
+        panel="holding",
     )
     pin_stiffness: float = setting(
         100.0,
@@ -29,6 +30,7 @@ class Pinning(Checked):
         unit="N/m",
         low=0.0,
         soft_high=10_000.0,
+        panel="pins",
     )
 
 

@@ -37,14 +37,6 @@ FLOW_TIME = 1.0 / 120.0
 class Yielding(Checked):
     """What stays deformed."""
 
-    stretch_yield: float = setting(
-        0.0,
-        "Yield Strain",
-        "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always",
-        low=0.0,
-        soft_high=0.2,
-        rigid=0.0,
-    )
     bend_yield: float = setting(
         0.0,
         "Yield Curvature",
@@ -54,6 +46,18 @@ class Yielding(Checked):
         low=0.0,
         soft_high=200.0,
         rigid=0.0,
+        panel="yield",
+        short="Curvature",
+    )
+    stretch_yield: float = setting(
+        0.0,
+        "Yield Strain",
+        "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always",
+        low=0.0,
+        soft_high=0.2,
+        rigid=0.0,
+        panel="yield",
+        short="Strain",
     )
     plastic_rate: float = setting(
         100.0,
@@ -62,6 +66,8 @@ class Yielding(Checked):
         unit="1/s",
         low=0.0,
         soft_high=200.0,
+        panel="yield rate",
+        short="Rate",
     )
 
 

@@ -66,6 +66,7 @@ class Seam(Checked):
         unit="s",
         low=0.0,
         soft_high=5.0,
+        panel="sewing",
     )
     sewing_force: float = setting(
         0.0,
@@ -74,6 +75,8 @@ class Seam(Checked):
         unit="N",
         low=0.0,
         soft_high=1.0,
+        panel="sewing",
+        short="Max Force",
     )
     seam_bend: float = setting(
         0.0,
@@ -81,6 +84,8 @@ class Seam(Checked):
         "Factor on Bending across closed seams. 0 lets panels fold there freely, 1 makes them one cloth, a hem 5",
         low=0.0,
         soft_high=5.0,
+        panel="sewing",
+        short="Bending",
     )
     seam_angle: float = setting(
         0.0,
@@ -89,6 +94,8 @@ class Seam(Checked):
         unit="rad",
         low=-HALF_TURN,
         high=HALF_TURN,
+        panel="sewing",
+        short="Angle",
     )
 
 

@@ -33,6 +33,7 @@ class Elasticity(Checked):
         low=0.0,
         soft_high=50_000.0,
         rigid=0.0,
+        panel="stiffness",
     )
     compression: float = setting(
         5000.0,
@@ -42,6 +43,7 @@ class Elasticity(Checked):
         low=0.0,
         soft_high=50_000.0,
         rigid=0.0,
+        panel="stiffness",
     )
     shear: float = setting(
         1000.0,
@@ -51,6 +53,7 @@ class Elasticity(Checked):
         low=0.0,
         soft_high=50_000.0,
         rigid=0.0,
+        panel="stiffness",
     )
     bend: float = setting(
         1e-5,
@@ -60,6 +63,7 @@ class Elasticity(Checked):
         low=0.0,
         soft_high=0.01,
         rigid=0.0,
+        panel="stiffness",
     )
     bend_model: str = setting(
         "AUTO",
@@ -67,6 +71,8 @@ class Elasticity(Checked):
         "Isometric is quick and made for sheets that are flat at rest, Dihedral keeps any rest angle. "
         "Automatic takes Isometric where the rest shape is flat",
         choices=BEND_MODELS,
+        panel="bending",
+        short="Bend Model",
     )
     stretch_damping: float = setting(
         0.0,
@@ -91,6 +97,7 @@ class Elasticity(Checked):
         low=0.0,
         high=1.0,
         rigid=0.0,
+        panel="stiffness, PBD",
     )
     k_compression: float = setting(
         0.9,
@@ -99,6 +106,7 @@ class Elasticity(Checked):
         low=0.0,
         high=1.0,
         rigid=0.0,
+        panel="stiffness, PBD",
     )
     k_shear: float = setting(
         0.5,
@@ -107,6 +115,7 @@ class Elasticity(Checked):
         low=0.0,
         high=1.0,
         rigid=0.0,
+        panel="stiffness, PBD",
     )
     k_bend: float = setting(
         0.1,
@@ -115,6 +124,7 @@ class Elasticity(Checked):
         low=0.0,
         high=1.0,
         rigid=0.0,
+        panel="stiffness, PBD",
     )
 
 

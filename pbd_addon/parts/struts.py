@@ -33,6 +33,8 @@ class Inside(Checked):
         unit="m",
         low=0.0,
         soft_high=1.0,
+        panel="internal springs",
+        short="Max Length",
     )
     internal_spring_diversion: float = setting(
         EIGHTH_TURN,
@@ -41,11 +43,15 @@ class Inside(Checked):
         unit="rad",
         low=0.0,
         high=EIGHTH_TURN,
+        panel="internal springs",
+        short="Max Diversion",
     )
     internal_spring_normals: bool = setting(
         True,
         "Check Surface Normals",
         "Connect only sides whose normals face away from each other, so that springs run through the inside",
+        panel="internal springs",
+        short="Check Normals",
     )
     internal_tension: float = setting(
         20_000.0,
@@ -55,6 +61,7 @@ class Inside(Checked):
         unit="Pa",
         low=0.0,
         soft_high=1e7,
+        panel="internal springs",
     )
     internal_compression: float = setting(
         20_000.0,
@@ -64,6 +71,7 @@ class Inside(Checked):
         unit="Pa",
         low=0.0,
         soft_high=1e5,
+        panel="internal springs",
     )
 
 

@@ -47,6 +47,7 @@ class Strength(Checked):
         low=0.0,
         soft_high=2000.0,
         rigid=0.0,
+        panel="tearing",
     )
 
 

@@ -29,6 +29,7 @@ class Tethering(Checked):
         "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of "
         "irregular triangles, which stops fine meshes from sagging",
         rigid=False,
+        panel="bending",
     )
 
 

@@ -25,6 +25,7 @@ def setting(
     soft_high: float | None = None,
     choices: tuple[str, ...] = (),
     panel: str = "",
+    short: str = "",
     rigid: Any = None,
 ) -> Any:
     """A dataclass field with metadata for a user interface and a validator.
@@ -39,6 +40,7 @@ def setting(
         soft_high: Where a slider ends.
         choices: Legal values of a text field.
         panel: The group of settings beside which it stands in the panels, if they do not name it themselves.
+        short: Label where room is short, if another one.
         rigid: What a rigid body has instead, whatever is given; None for the value itself.
     """
     metadata = {
@@ -50,6 +52,7 @@ def setting(
         "soft_high": soft_high,
         "choices": choices,
         "panel": panel,
+        "short": short,
         "rigid": rigid,
     }
     return dataclasses.field(default=default, metadata=metadata)

@@ -77,6 +77,7 @@ class SolverSettings(Checked):
         unit="kg/m³",
         low=0.0,
         soft_high=2.0,
+        panel="air",
     )
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 

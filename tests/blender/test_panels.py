@@ -191,6 +191,8 @@ def test_a_field_of_the_engine_may_name_its_group(extension, monkeypatch):
     monkeypatch.setattr(groups, "shown_fields", lambda _settings: (field,))
     assert groups.names("weight") == ("density", "drag", "magnet")
     assert groups.names("floor") == ("floor_height", "floor_friction")
+    assert groups.maps("internal springs") == ("internal",)
+    assert groups.maps("floor") == ()
 
 
 def test_short_lengths_are_drawn_as_sliders_everywhere(extension):

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
@@ -159,7 +158,7 @@ def _remove_callbacks() -> None:
 
 
 @persistent
-def before_load(*_: Any) -> None:
+def before_load(*_: object) -> None:
     """Cancel before another file is loaded, which the result would not match."""
     cancel()
 

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Generator, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -152,7 +152,7 @@ def _going(scene_uid: int, frame: int) -> Generator[BakeProgress, None, Record]:
     return running
 
 
-def _told(work: Generator[Any, None, Result], progress: BakeProgress) -> Generator[BakeProgress, None, Result]:
+def _told(work: Generator[object, None, Result], progress: BakeProgress) -> Generator[BakeProgress, None, Result]:
     """Do work in slices, and yield the progress every `SLICE_SECONDS`."""
     began = time.monotonic()
     while True:

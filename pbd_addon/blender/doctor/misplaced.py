@@ -21,6 +21,7 @@ from ..scene import poses, user_keys
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import last_shown
 from ..settings import raw_settings
+from ..settings.raw_settings import collider_settings
 from ..timeline import session
 
 TOUCH = 1e-4
@@ -55,7 +56,7 @@ def on_wrong_side(obj: Object, snapshot: SceneSnapshot) -> Misplaced | None:
     found = []
     for uid in snapshot.uids("collider"):
         surface = snapshot.surfaces[uid]
-        is_container = raw_settings.collider_from(snapshot.settings["collider", uid])["inside"]
+        is_container = raw_settings.collider_from(collider_settings(snapshot.settings, uid))["inside"]
         found.append(
             Misplaced(
                 surface.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..scene.fields import FieldPlace
 from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import Key
+from ..settings.raw_settings import Key, Settings, field_settings
 from . import deformed_input, mesh_io
 from .user_state import FirstFrameInputs, UserState, settings_of
 
@@ -23,7 +23,7 @@ class SceneSnapshot(NamedTuple):
     """Everything that the simulation reads from the scene at one frame."""
 
     poses: dict[int, Pose] | None  # by object uid; None where nothing was evaluated
-    settings: dict[Key, Any]  # raw, by key
+    settings: Settings  # raw, by key
     surfaces: dict[int, Surface] = {}  # of colliders, attachment targets, absorbers of fields, by uid
     deformed: dict[int, np.ndarray] = {}  # output of modifiers, of all vertices or the pins, float32, object space [m]
     user: UserState | None = None  # what the user has set, if it was read
@@ -154,7 +154,7 @@ def _with_fields(
     for obj in blowing:
         key = ("field", obj.session_uid)
         settings[key] = settings_of(key, obj, depsgraph)
-    if any(settings["field", obj.session_uid].use_absorption for obj in blowing):
+    if any(field_settings(settings, obj.session_uid).use_absorption for obj in blowing):
         for obj in fields.absorbers(scene):
             uid = obj.session_uid
             if uid not in found and surfaces.takes_part(obj, depsgraph):

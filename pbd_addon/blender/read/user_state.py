@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import mathutils
@@ -18,7 +18,7 @@ from ..scene.scene_objects import bodies, find, is_body, layer_of, objects_of
 from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Key
+from ..settings.raw_settings import Key, Settings
 from . import mesh_io, rest_shape
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -83,7 +83,7 @@ class UserState(NamedTuple):
 
     frame: float  # the shown one
     first: int  # first frame of the range
-    settings: dict[Key, Any]  # raw, by key
+    settings: Settings  # raw, by key
     animated: dict[Key, tuple[str, ...] | None]  # data paths that animation may change; None is any
     names: dict[int, str]  # of the owners of settings, by uid; "" is the scene
     places: dict[str, dict[int, Place]]  # of "holder", objects with pins and attachment targets, and `KINDS`, by uid
@@ -235,7 +235,7 @@ def read_first_inputs(
     return FirstFrameInputs(shape, followed(obj), maps.read(obj, painted), pins)
 
 
-def settings_of(key: Key, owner: Object | Scene, depsgraph: Depsgraph | None = None) -> raw_settings.Record:
+def settings_of(key: Key, owner: Object | Scene, depsgraph: Depsgraph | None = None) -> raw_settings.RawSettings:
     """The raw settings of the owner of a key, in a render as animated there; defaults for an unmarked collider."""
     if isinstance(owner, bpy.types.Scene):
         return raw_settings.raw_scene(animation.animated(owner, depsgraph))
@@ -245,7 +245,7 @@ def settings_of(key: Key, owner: Object | Scene, depsgraph: Depsgraph | None = N
     return READERS[kind](animation.animated(owner, depsgraph))
 
 
-READERS: dict[str, Callable[[Object], raw_settings.Record]] = {
+READERS: dict[str, Callable[[Object], raw_settings.RawSettings]] = {
     "": raw_settings.raw_material,
     "collider": lambda obj: raw_settings.raw_collider(obj.pbd_collider),
     "field": lambda obj: raw_settings.raw_field(obj.field),

@@ -18,7 +18,7 @@ BLENDERS = {
 """Path of Blender's property, from the scene, by name of ours."""
 
 
-def properties() -> dict[str, Any]:
+def properties() -> dict[str, object]:
     """The properties by name."""
     about: dict[str, tuple[Any, ...]] = {
         "use_range": (Switch, "Simulation Range", "Simulate and bake other frames than those of the timeline"),

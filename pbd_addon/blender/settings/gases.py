@@ -1,7 +1,5 @@
 """Gases by name: a menu that reads and writes the density of what is inside of a balloon."""
 
-from typing import Any
-
 from ..kinds import Group
 from .field_properties import Choice
 
@@ -32,7 +30,7 @@ def _write(group: Group, at: int) -> None:
         group.gas_density = densities[at]
 
 
-def properties() -> dict[str, Any]:
+def properties() -> dict[str, object]:
     """The menu, by the name of its property."""
     items = [(name, label, about, at) for at, (name, (label, about, _density)) in enumerate(DENSITIES.items())]
     return {

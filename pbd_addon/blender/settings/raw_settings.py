@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 
@@ -106,7 +106,43 @@ class AbsorberSettings(NamedTuple):
     absorption: float
 
 
-Record = SceneSettings | ObjectSettings | ColliderSettings | FieldSettings | AbsorberSettings
+RawSettings = SceneSettings | ObjectSettings | ColliderSettings | FieldSettings | AbsorberSettings
+
+Settings = dict[Key, RawSettings]
+
+R = TypeVar("R", bound=RawSettings)
+
+
+def _typed(settings: Settings, key: Key, kind: type[R]) -> R:
+    found = settings[key]
+    assert isinstance(found, kind)
+    return found
+
+
+def scene_settings(settings: Settings, scene: Scene) -> SceneSettings:
+    """Those of a scene."""
+    return _typed(settings, scene.session_uid, SceneSettings)
+
+
+def object_settings(settings: Settings, uid: int) -> ObjectSettings:
+    """Those of a simulated object."""
+    return _typed(settings, uid, ObjectSettings)
+
+
+def collider_settings(settings: Settings, uid: int) -> ColliderSettings:
+    """Those of a collider."""
+    return _typed(settings, ("collider", uid), ColliderSettings)
+
+
+def field_settings(settings: Settings, uid: int) -> FieldSettings:
+    """Those of a force field."""
+    return _typed(settings, ("field", uid), FieldSettings)
+
+
+def absorber_settings(settings: Settings, uid: int) -> AbsorberSettings:
+    """Those of what takes a share of fields."""
+    return _typed(settings, ("absorber", uid), AbsorberSettings)
+
 
 BY_KIND: dict[str, type[ColliderSettings | FieldSettings | AbsorberSettings]] = {
     "collider": ColliderSettings,
@@ -193,7 +229,7 @@ OF_OBJECT = _ours(PBD_PG_object, "pbd", *PARTS["material"], *PARTS["maps"]) | {
     "field_weights": Row(("pbd.field_weights",), "Field Weights", _WEIGHTS),
     "fields": Row((), "Effector Collection", lambda value: value is None or fits(value, [text])),
 }
-TABLE: dict[type[Record], dict[str, Row]] = {
+TABLE: dict[type[RawSettings], dict[str, Row]] = {
     SceneSettings: OF_SCENE,
     ObjectSettings: OF_OBJECT,
     ColliderSettings: _ours(PBD_PG_collider, "pbd_collider", *COLLIDER_FIELDS),
@@ -204,7 +240,7 @@ TABLE: dict[type[Record], dict[str, Row]] = {
 """All settings that a simulation depends on, by record."""
 
 
-def schema_of(kind: type[Record]) -> tuple:
+def schema_of(kind: type[RawSettings]) -> tuple:
     """The schema of a record in a file."""
     rows = TABLE[kind]
     return tuple(
@@ -213,7 +249,7 @@ def schema_of(kind: type[Record]) -> tuple:
     )
 
 
-def values_of(record: Record) -> dict[str, Any]:
+def values_of(record: RawSettings) -> dict[str, Any]:
     """The values of a record, by setting."""
     found: dict[str, Any] = {}
     value: Any
@@ -222,12 +258,12 @@ def values_of(record: Record) -> dict[str, Any]:
     return found
 
 
-def row_of(record: Record, setting: str) -> Row:
+def row_of(record: RawSettings, setting: str) -> Row:
     """What is known of a setting in a record."""
     return TABLE[type(record)][setting]
 
 
-def differences(before: Record, now: Record) -> list[str]:
+def differences(before: RawSettings, now: RawSettings) -> list[str]:
     """The settings in which two records of the same kind differ."""
     if before == now:
         return []

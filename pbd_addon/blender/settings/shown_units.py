@@ -40,7 +40,7 @@ SHOWN_AS = {
 """The twins by name of the stored setting."""
 
 
-def properties() -> dict[str, Any]:
+def properties() -> dict[str, object]:
     """Blender properties of the twins, by name."""
     fields = {field.name: field for field in shown_fields(Material)}
     return {shown.name: _twin(fields[name], name, shown) for name, shown in SHOWN_AS.items()}

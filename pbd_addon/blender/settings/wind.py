@@ -1,6 +1,6 @@
 """The air of a scene: its wind, its density, and how Blender's force fields are read."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -19,7 +19,7 @@ READINGS = (
 )
 
 
-def properties() -> dict[str, Any]:
+def properties() -> dict[str, object]:
     """The properties of a scene, by name."""
     return {
         "wind_speed": Real(

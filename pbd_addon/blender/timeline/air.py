@@ -18,7 +18,15 @@ from ..read.snapshot import SceneSnapshot
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
 from ..settings.field_weights import BLENDERS_NAME, NAMES
-from ..settings.raw_settings import SceneSettings, clean
+from ..settings.raw_settings import (
+    ObjectSettings,
+    SceneSettings,
+    absorber_settings,
+    clean,
+    field_settings,
+    object_settings,
+    scene_settings,
+)
 from .scene_simulation import SceneSimulation
 from .simulated_object import SimulatedObject
 
@@ -33,7 +41,7 @@ Part = tuple[slice, Force]
 
 def surround(scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot) -> None:
     """Let wind and fields act in the next frame, at whose ends the scene stands as in these snapshots; `PBDError`."""
-    raw = now.settings[scene.session_uid]
+    raw = scene_settings(now.settings, scene)
     wind, forces = wind_of(raw, scene.name), _forces(scene_sim, scene, before, now)
     if wind is not None or forces or scene_sim.is_blown:
         scene_sim.simulation.set_wind(wind)
@@ -61,13 +69,13 @@ def _forces(
     scene_sim: SceneSimulation, scene: Scene, before: SceneSnapshot, now: SceneSnapshot
 ) -> list[Force | AirVelocity]:
     """Functions of all particles for what acts, few or none."""
-    raw, pairs = now.settings[scene.session_uid], list(_pairs(before, now))
+    raw, pairs = scene_settings(now.settings, scene), list(_pairs(before, now))
     fps = scene.render.fps / clean(scene.render.fps_base)
     pulls: list[Part] = []
     blows: list[Part] = []
     for member in scene_sim.members:
         material = now.settings.get(member.uid)
-        if material is None:  # It was removed while it was simulated, and stays as it was last.
+        if not isinstance(material, ObjectSettings):  # It was removed while it was simulated, and stays as it was last.
             continue
         part, gravity = scene_sim.simulation.particles(member.body), clean(material.field_weights[GRAVITY])
         if gravity != 1.0:
@@ -102,12 +110,12 @@ def _forces(
 def _pairs(before: SceneSnapshot, now: SceneSnapshot) -> Iterator[tuple[Field, Field]]:
     """The fields at both ends of the frame; those that are new stand still in it."""
     for uid, place in now.fields.items():
-        end = fields.field_from(uid, now.settings["field", uid], place)
+        end = fields.field_from(uid, field_settings(now.settings, uid), place)
         if end is None:
             continue
         begin = None
         if uid in before.fields and ("field", uid) in before.settings:
-            begin = fields.field_from(uid, before.settings["field", uid], before.fields[uid])
+            begin = fields.field_from(uid, field_settings(before.settings, uid), before.fields[uid])
         begin = begin if begin is not None and begin.like == end.like else end
         if begin.acts or end.acts:
             yield begin, end
@@ -136,7 +144,7 @@ def _together(parts: list[Part]) -> Force:
 
 def _inertia(scene_sim: SceneSimulation, member: SimulatedObject) -> tuple[np.ndarray, np.ndarray]:
     """What has weight and what has inertia of a member's particles, (n,) each [kg]."""
-    material = raw_settings.material_from(scene_sim.applied[member.uid], member.name)
+    material = raw_settings.material_from(object_settings(scene_sim.applied, member.uid), member.name)
     masses = member.body.masses(material)
     return masses, masses + member.body.air_masses(material)
 
@@ -177,13 +185,13 @@ def _seen(field: Field, x: np.ndarray, now: SceneSnapshot) -> float | np.ndarray
     As in Blender, rays go from the particles to the nearest point of the field. Its trees take one at a time; this is
     asked once a frame.
     """
-    if not now.settings["field", field.uid].use_absorption:
+    if not field_settings(now.settings, field.uid).use_absorption:
         return 1.0
     seen, ways = np.ones(len(x)), field.nearest(x) - x
     lengths = np.linalg.norm(ways, axis=1)
     rays = list(zip(map(Vector, x.tolist()), map(Vector, ways.tolist()), lengths.tolist(), strict=True))
     for uid in now.uids("absorber") - {field.uid}:
-        absorption, surface = now.settings["absorber", uid].absorption, now.surfaces[uid]
+        absorption, surface = absorber_settings(now.settings, uid).absorption, now.surfaces[uid]
         if absorption:
             tree: Any = BVHTree.FromPolygons(surface.world().tolist(), _polygons(surface))
             hit = np.array([length > 0.0 and tree.ray_cast(p, way, length)[0] is not None for p, way, length in rays])

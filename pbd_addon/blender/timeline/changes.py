@@ -7,7 +7,7 @@ first frame whose value changes. A change of the inputs of the first frame inval
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import mathutils
 import numpy as np
@@ -131,9 +131,7 @@ def matches_start(
 
 def _needs_settling(record: Record, begin: SceneSnapshot, user: UserState) -> bool:
     """Whether the first frame is or will be settled, and was made with other settings."""
-    wanted = next(
-        raw.settle for key, raw in user.settings.items() if user.names.get(key if isinstance(key, int) else -1) == ""
-    )
+    wanted = next(raw.settle for raw in user.settings.values() if isinstance(raw, raw_settings.SceneSettings))
     if not (record.settled or wanted):
         return False
     return any(begin.settings.get(key, raw) != raw for key, raw in user.settings.items())
@@ -142,13 +140,13 @@ def _needs_settling(record: Record, begin: SceneSnapshot, user: UserState) -> bo
 # ------------------------------------------------------------------------------------------ manual edits
 
 
-def _is_animated(user: UserState, key: Key, raw: raw_settings.Record, field: str) -> bool:
+def _is_animated(user: UserState, key: Key, raw: raw_settings.RawSettings, field: str) -> bool:
     """Whether a setting is animated, so that each frame has its own value."""
     paths = user.animated.get(key, ())
     return paths is None or any(path.startswith(raw_settings.row_of(raw, field).paths) for path in paths)
 
 
-def constant_fields(user: UserState, settings: dict[Key, Any]) -> dict[Key, list[str]]:
+def constant_fields(user: UserState, settings: raw_settings.Settings) -> dict[Key, list[str]]:
     """The fields of raw settings that are not animated, by key."""
     return {
         key: [field for field in raw_settings.values_of(raw) if not _is_animated(user, key, raw, field)]
@@ -156,7 +154,7 @@ def constant_fields(user: UserState, settings: dict[Key, Any]) -> dict[Key, list
     }
 
 
-def settings_agree(settings: dict[Key, Any], others: dict[Key, Any], still: dict[Key, list[str]]) -> bool:
+def settings_agree(settings: raw_settings.Settings, others: raw_settings.Settings, still: dict[Key, list[str]]) -> bool:
     """Whether raw settings are equal in the fields `still`, for the keys that both have."""
     both = settings.keys() & others.keys() & still.keys()
     return not any(set(raw_settings.differences(settings[key], others[key])) & set(still[key]) for key in both)
@@ -186,7 +184,7 @@ def setting_changes(record: Record, known: UserState, user: UserState) -> list[C
     return [Change("SETTING", first, why or _changed(_describe(user, *changed[0])))]
 
 
-def _describe(user: UserState, key: Key, raw: raw_settings.Record, field: str) -> str:
+def _describe(user: UserState, key: Key, raw: raw_settings.RawSettings, field: str) -> str:
     """A setting in words: "Tension of 'Flag'"."""
     name = iface(raw_settings.row_of(raw, field).label).partition(" (")[0]
     owner = user.names[key[1] if isinstance(key, tuple) else key]

@@ -9,7 +9,6 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
@@ -23,7 +22,7 @@ from ..errors import DamagedFrame, PBDError
 from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene import surfaces
-from ..settings.raw_settings import TABLE
+from ..settings.raw_settings import TABLE, object_settings
 from . import checksums, disk_format
 from .disk_format import About, Names
 from .record import Record
@@ -146,7 +145,9 @@ class DiskCache:
                 for one in members
             ],
             shapes=[checksums.shape_check(member) for member in members],
-            painted=[checksums.painted(member, record.scene_sim.applied[member.uid]) for member in members],
+            painted=[
+                checksums.painted(member, object_settings(record.scene_sim.applied, member.uid)) for member in members
+            ],
             colliders=sorted(obj.name for obj in surfaces.colliders(scene)),
             curves=checksums.curve_checks(record),
             first_guess=record.first_guess,
@@ -287,7 +288,7 @@ def discard(scene: Scene) -> list[str]:
     return left
 
 
-def bring(scene: Scene, source: Any) -> None:
+def bring(scene: Scene, source: str | Path) -> None:
     """Copy a cache from another folder to this scene's; raises an `OSError` if that fails.
 
     Raises a `PBDError` if there is none in that folder, or this scene has one already.

@@ -19,7 +19,7 @@ from ..read.snapshot import SceneSnapshot
 from ..scene.fields import FieldPlace
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
-from ..settings.raw_settings import BY_KIND, Floor, Key, ObjectSettings, Record, SceneSettings, schema_of
+from ..settings.raw_settings import BY_KIND, Floor, ObjectSettings, RawSettings, SceneSettings, Settings, schema_of
 from ..settings.wind import WindSettings
 
 NUMBER = re.compile(r"0|[1-9][0-9]{0,6}")
@@ -35,7 +35,6 @@ OF_FIELD = ("points", "normals", "triangles")
 """Arrays of a force field in a frame, see `FieldPlace`."""
 
 Arrays = dict[str, np.ndarray]
-Settings = dict[Key, Record]
 
 Written = dict[int, tuple[Surface, dict[str, int]]]
 """By uid, the surface that was written last, and the frames whose files hold its points and faces."""
@@ -114,7 +113,7 @@ def read_about(about: dict[str, Any], bodies: int) -> About:
 # ------------------------------------------------------------------------------------------ settings
 
 
-def named(settings: Settings, names: Names) -> dict[str, Record]:
+def named(settings: Settings, names: Names) -> dict[str, RawSettings]:
     """Raw settings by keys that JSON can hold."""
     return {
         f"{key[0]} {names.number(key[1])}" if isinstance(key, tuple) else names.number(key): raw
@@ -134,7 +133,7 @@ def read_settings(said: dict[str, Any], names: Names, scene: Scene, members: Map
             raise DamagedError(f"settings of {key!r} cannot be")
     if not {names.of_scene, *members} <= said.keys():
         raise DamagedError("settings are missing")
-    found: dict[Any, Record] = {}
+    found: dict[Any, RawSettings] = {}
     for key, raw in said.items():
         kind, _, each = key.rpartition(" ")
         uid, values = names.uid(each), _tuples(raw)

@@ -19,6 +19,7 @@ from ..read.user_state import UserState
 from ..scene import poses
 from ..scene.scene_objects import layer_of, live_bodies
 from ..scene.simulated_range import frame_range, go_to, last_live_frame, shown_frame
+from ..settings.raw_settings import scene_settings
 from . import changes, cost_estimate, disk_cache, heat_map, progress, replay, step
 from .record import Interrupted, Message, Record, SurfacesRead, Times, Visiting
 from .simulated_object import SimulatedObject, check_fit, fits, other_output
@@ -157,7 +158,7 @@ def reach(record: Record, scene: Scene, depsgraph: Depsgraph, now: SceneSnapshot
         if target == first and not kept:
             here = whole_snapshot(record, scene, depsgraph)
             step.clear(record, here)
-            settles = here.settings[scene.session_uid].settle
+            settles = scene_settings(here.settings, scene).settle
             sorts = cost_estimate.has_layers(scene) and not _would_block(scene, depsgraph)  # else playback does
             if (settles or sorts) and not record.bake:
                 _refuse_to_block(scene, depsgraph)
@@ -372,7 +373,7 @@ def write(record: Record, scene: Scene, now: SceneSnapshot, in_render: bool = Fa
             output.show_user_shape(obj)
         elif pose is not None and not poses.is_flat(pose.matrix):
             if ahead:
-                seconds = ahead * now.settings[scene.session_uid].frame_seconds
+                seconds = ahead * scene_settings(now.settings, scene).frame_seconds
                 positions = simulation.coasting_positions(member.body, seconds)
             else:
                 shapes = shapes or record.scene_sim.split(simulation.frames.positions(min(frame, last)))

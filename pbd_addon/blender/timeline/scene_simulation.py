@@ -1,7 +1,7 @@
 """One `Simulation` of all PBD objects of a scene: built from their meshes and given their inputs for each frame."""
 
 from collections.abc import Generator, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
@@ -19,7 +19,15 @@ from ..scene.scene_objects import find, is_body, live_bodies, objects_of
 from ..scene.simulated_range import frame_range
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
-from ..settings.raw_settings import Floor, Key, ObjectSettings
+from ..settings.raw_settings import (
+    ColliderSettings,
+    Floor,
+    ObjectSettings,
+    Settings,
+    collider_settings,
+    object_settings,
+    scene_settings,
+)
 from .simulated_object import SimulatedObject, check_faces, check_surface, other_output, read_member
 
 UP = (0.0, 0.0, 1.0)
@@ -60,7 +68,7 @@ class SceneSimulation:
     def __init__(self, scene: Scene, objects: list[Object], snapshot: SceneSnapshot) -> None:
         """Read the shapes of objects in a snapshot, raises `PBDError`; `prepare` has to come before anything else."""
         self.members = [read_member(obj, snapshot) for obj in objects]
-        raw = snapshot.settings[scene.session_uid]
+        raw = scene_settings(snapshot.settings, scene)
         settings = raw_settings.settings_from(raw, scene.name)
         self.floor = floor_plane(raw.floor, scene.name)
         self.colliders = {uid: bind_collider(snapshot, uid) for uid in snapshot.colliders_in_order}
@@ -91,7 +99,7 @@ class SceneSimulation:
         """Build the simulation, in slices; raises `PBDError`."""
         yield from self.simulation.prepare()
         for member in self.members:
-            self._set_maps(member, self.applied[member.uid])
+            self._set_maps(member, object_settings(self.applied, member.uid))
             self.notes[member.uid] = self._notes_on(member)
 
     def _all_colliders(self) -> list[Plane | Collider]:
@@ -149,34 +157,34 @@ class SceneSimulation:
                 shapes[member.uid] = shape if len(shape) == len(ids) else shape[ids]
         return snapshot._replace(deformed=shapes)
 
-    def apply(self, scene: Scene, settings: dict[Key, Any]) -> None:
+    def apply(self, scene: Scene, settings: Settings) -> None:
         """Apply changed settings from the next step on; raises a `PBDError` if a value is out of range."""
         for member in self.members:
             raw = settings.get(member.uid)
-            if raw is not None and raw != self.applied.get(member.uid):
+            if isinstance(raw, ObjectSettings) and raw != self.applied.get(member.uid):
                 self.simulation.set_material(member.body, raw_settings.material_from(raw, member.name))
-                if raw_settings.maps_from(raw) != raw_settings.maps_from(self.applied[member.uid]):
+                if raw_settings.maps_from(raw) != raw_settings.maps_from(object_settings(self.applied, member.uid)):
                     self._read_maps(scene, member, raw)
                     self._set_maps(member, raw)
                 self.applied[member.uid] = raw
                 self.notes[member.uid] = self._notes_on(member)
         for uid, one in self.colliders.items():
-            raw = settings.get(("collider", uid))
-            if raw is not None and raw != self.applied.get(("collider", uid)):
-                values = raw_settings.collider_from(raw)
+            of_collider = settings.get(("collider", uid))
+            if isinstance(of_collider, ColliderSettings) and of_collider != self.applied.get(("collider", uid)):
+                values = raw_settings.collider_from(of_collider)
                 for name in ("thickness", "friction", "static_friction", "restitution"):
                     setattr(one.collider, name, values[name])
-                self.applied["collider", uid] = raw
-        raw = settings[scene.session_uid]
-        if raw != self.applied.get(scene.session_uid):
-            self.floor.friction = floor_plane(raw.floor, scene.name).friction
-            self.simulation.set_settings(raw_settings.settings_from(raw, scene.name))
-            self.applied[scene.session_uid] = raw
+                self.applied["collider", uid] = of_collider
+        of_scene = scene_settings(settings, scene)
+        if of_scene != self.applied.get(scene.session_uid):
+            self.floor.friction = floor_plane(of_scene.floor, scene.name).friction
+            self.simulation.set_settings(raw_settings.settings_from(of_scene, scene.name))
+            self.applied[scene.session_uid] = of_scene
 
     def _read_maps(self, scene: Scene, member: SimulatedObject, raw: ObjectSettings) -> None:
         """Read the weights of a member's maps again if their vertex groups changed; raises `PBDError`."""
         names = maps.groups(raw_settings.maps_from(raw))
-        if names == maps.groups(raw_settings.maps_from(self.applied[member.uid])):
+        if names == maps.groups(raw_settings.maps_from(object_settings(self.applied, member.uid))):
             return
         read = maps.read(find(scene, member.uid, member.name), names)
         member.weights.clear()
@@ -218,7 +226,7 @@ class SceneSimulation:
     def _caps(self, member: SimulatedObject) -> tuple[str, ...]:
         """A sentence about the openings of a mesh under pressure."""
         count = len(member.body.whole.mesh.boundary_loops)
-        material = raw_settings.material_from(self.applied[member.uid], member.name)
+        material = raw_settings.material_from(object_settings(self.applied, member.uid), member.name)
         if material.pressure_mode == "OFF" or not count:
             return ()
         note = "1 opening is closed by a virtual cap" if count == 1 else "{count} openings are closed by virtual caps"
@@ -256,7 +264,7 @@ class SceneSimulation:
             for uid, one in self.colliders.items()
             if uid in snapshot.surfaces
         }
-        floor = floor_plane(snapshot.settings[scene.session_uid].floor, scene.name)
+        floor = floor_plane(scene_settings(snapshot.settings, scene).floor, scene.name)
         planes = {self.floor: (floor.point.tolist(), UP)}
         return FrameInputs(pin_targets=targets, planes=planes, colliders=colliders, rest_shapes=rests, rails=rails)
 
@@ -270,7 +278,7 @@ class SceneSimulation:
         ways = member.pin_offsets @ snapshot.poses[member.uid].matrix[:3, :3].T
         steps = self.simulation.frames.last - self.simulation.frames.first + 1 + self.in_place_steps
         extent = float(np.linalg.norm(np.ptp(member.body.rest_vertices, axis=0)))
-        reach = PIN_SPEED * calm_speed(extent) * steps * snapshot.settings[scene.session_uid].frame_seconds
+        reach = PIN_SPEED * calm_speed(extent) * steps * scene_settings(snapshot.settings, scene).frame_seconds
         lengths = np.linalg.norm(ways, axis=1, keepdims=True)
         return ways * np.minimum(reach / np.maximum(lengths, 1e-9), 1.0)
 
@@ -294,7 +302,10 @@ def floor_plane(floor: Floor, name: str) -> Plane:
 
 def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
     """The collider of that uid in a snapshot; raises `PBDError`."""
-    surface, values = snapshot.surfaces[uid], raw_settings.collider_from(snapshot.settings["collider", uid])
+    surface, values = (
+        snapshot.surfaces[uid],
+        raw_settings.collider_from(collider_settings(snapshot.settings, uid)),
+    )
     # A mirroring transform flips the normals: flip the faces so that they look outward in the world.
     faces = turned_around(surface.faces) if surface.mirrored else surface.faces
     with refused():
@@ -304,5 +315,5 @@ def bind_collider(snapshot: SceneSnapshot, uid: int) -> ColliderBinding:
 
 def still_fits(one: ColliderBinding, snapshot: SceneSnapshot, uid: int) -> bool:
     """Whether moving its vertices turns a collider into what it is in a snapshot."""
-    values = raw_settings.collider_from(snapshot.settings["collider", uid])
+    values = raw_settings.collider_from(collider_settings(snapshot.settings, uid))
     return one.kind == (values["inside"], values["join_borders"]) and one.surface.fits(snapshot.surfaces[uid])

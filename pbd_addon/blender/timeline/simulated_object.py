@@ -17,6 +17,7 @@ from ..read.user_state import Role
 from ..scene import poses, user_keys
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
+from ..settings.raw_settings import object_settings
 
 
 class Attachment(NamedTuple):
@@ -73,7 +74,9 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
         attached_to=tied,
         attachment=attachment(obj, body, snapshot),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
-        weights=maps.read(obj, maps.groups(raw_settings.maps_from(snapshot.settings[obj.session_uid]))),
+        weights=maps.read(
+            obj, maps.groups(raw_settings.maps_from(object_settings(snapshot.settings, obj.session_uid)))
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from ..read.snapshot import SceneSnapshot
 from ..read.user_state import Edits, UserState
 from ..scene.scene_objects import live_bodies
 from ..scene.simulated_range import last_live_frame
+from ..settings.raw_settings import scene_settings
 from . import air, backends, changes
 from .changes import Change
 from .progress import Watch
@@ -214,7 +215,7 @@ def advancing(
 
 def frame_seconds(scene: Scene, snapshot: SceneSnapshot) -> float:
     """The length of a frame by a snapshot's settings [s]; raises a `PBDError` if it cannot be stepped."""
-    seconds: float = snapshot.settings[scene.session_uid].frame_seconds
+    seconds: float = scene_settings(snapshot.settings, scene).frame_seconds
     if not SHORTEST_FRAME <= seconds <= LONGEST_FRAME:
         limits = f"{SHORTEST_FRAME:.0e} to {LONGEST_FRAME:g} s"
         raise PBDError(f"A frame of '{scene.name}' must take {limits}, not {seconds:.3g}: change Speed or Frame Rate")
@@ -275,7 +276,7 @@ def settle(record: Record, scene: Scene, patience: float, watch: Watch) -> None:
 
 def frames_to_settle(record: Record, scene: Scene) -> int:
     """Number of frames that a simulation that was just built has to settle."""
-    return record.snapshots[record.first_frame].settings[scene.session_uid].settle
+    return scene_settings(record.snapshots[record.first_frame].settings, scene).settle
 
 
 def settle_on(record: Record, scene: Scene, done: int, frames: int) -> None:
@@ -315,7 +316,7 @@ def step_in_place(record: Record, scene: Scene) -> None:
 def take_settings_of_first(record: Record, scene: Scene) -> None:
     """Treat the scene's current settings as those that the first frame was made with."""
     user = read_user(record, scene)
-    first, raw = record.first_frame, user.settings[scene.session_uid]
+    first, raw = record.first_frame, scene_settings(user.settings, scene)
     record.scene_sim.applied[scene.session_uid] = raw
     known = record.snapshots[first]
     record.displayed = {}
