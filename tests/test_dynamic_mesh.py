@@ -80,7 +80,7 @@ def test_a_flat_sheet_takes_the_curvature_of_its_rest_shape(preset, size, kind, 
     """By hinges, and by the elements of a stiff sheet, of which those of twice the size follow in steps."""
     body = sheet(preset, (12, 4), size, drag=3.0)
     simulation = Simulation([body], gravity=FLOATING, kernels=kernels)
-    follow(simulation, body, lambda share: (1.0 + (grown - 1.0) * share) * rolled(body, 10.0 * share), 12, 24)
+    follow(simulation, body, lambda share: (1.0 + (grown - 1.0) * share) * rolled(body, 10.0 * share), 12, 60)
     assert any(one.name == kind for one in simulation.constraints)
     found = curvatures(body, simulation.positions(body))
     np.testing.assert_allclose(found, 10.0 / grown, rtol=0.02)

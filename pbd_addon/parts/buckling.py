@@ -60,6 +60,9 @@ class Buckling(Part):
             if model.stretch.compressed(x, rows) > COMPRESSED:
                 k = np.arange(len(off))
                 seed = SEED * edge * (2.0 * (GOLDEN * k % 1.0) - 1.0) * (model.w[part] > 0.0)
+                masses = model.masses[part]
+                if model.w[part].all() or not len(model.pins):  # what is free stays where it is as a whole
+                    seed -= masses @ seed / masses.sum()
                 x[:, part] += normal[:, None] * seed
 
     def _is_flat(self, x: np.ndarray) -> np.ndarray:
