@@ -98,7 +98,7 @@ def test_what_moves_along_one_line_takes_two_keys():
 
 @pytest.mark.newest
 def test_a_vertex_that_is_not_sampled_holds_the_error_too(monkeypatch):
-    monkeypatch.setattr(key_reduction, "SAMPLE", 16)
+    monkeypatch.setattr(key_reduction, "SAMPLED_VERTICES", 16)
     shapes = waves()
     shapes[20:23, 5] += np.float32(0.2)  # Vertex 5 of 144 is not among 16 evenly spaced ones.
     found = key_reduction.within(shapes, 0.01)
