@@ -27,7 +27,7 @@ def test_a_sheet_drapes_over_a_sphere(subdivisions, starts):
         start += np.random.default_rng(seed).normal(0.0, 1e-7, vertices.shape)
         body = Body(start, quads, Material(damping=3.0, drag=1.0, friction=0.6), rest_vertices=vertices)
         simulation = Simulation([body], [Collider(ball, triangles, 0.002, friction=0.6)])
-        for frame in range(1, 81):
+        for frame in range(1, 91):
             report = simulation.step(DT)
             x = simulation.positions(body)
             assert count_between(x, body.mesh.triangles, ball, triangles) == 0, f"crossings in frame {frame}"

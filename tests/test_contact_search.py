@@ -480,7 +480,7 @@ def test_a_still_pair_has_no_more_rows_than_it_needs():
 
 
 def whole_searches(monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many there are in 30 frames of a curtain, which at the default settings step ten times each."""
+    """How many there are in 30 frames of a curtain that swings about its upper edge, in ten substeps each."""
     queries, find_all = [], BroadPhase.find
 
     def count(search, kernels, x, is_late=None):
@@ -488,21 +488,24 @@ def whole_searches(monkeypatch: pytest.MonkeyPatch) -> int:
         return find_all(search, kernels, x, is_late)
 
     monkeypatch.setattr(BroadPhase, "find", count)
-    body = Body(*grid(60, 60, 1.0, 1.0), PRESETS["Cotton"], pins=(0, 60))
+    vertices, quads = grid(60, 60, 1.0, 1.0)
+    x, y, _ = vertices.T
+    hanging = np.stack([x, np.sin(1.0) * y, -np.cos(1.0) * y], axis=1)
+    body = Body(hanging, quads, PRESETS["Cotton"], pins=range(61))
     simulation = Simulation([body])
     for _ in range(30):
         simulation.step(1 / 24)
     return len(queries)
 
 
-def test_a_falling_curtain_is_searched_hardly_twice_a_frame(monkeypatch):
+def test_a_swinging_curtain_is_searched_hardly_twice_a_frame(monkeypatch):
     assert 30 <= whole_searches(monkeypatch) <= 60
 
 
 def test_what_is_not_free_is_searched_a_few_times_a_frame(monkeypatch):
     """A bound as short as one substep has to observe its error too: it would stay that short, whatever cloth does."""
     monkeypatch.setattr(MotionBounds, "find_free", lambda *_: None)
-    assert 75 <= whole_searches(monkeypatch) <= 150
+    assert 60 < whole_searches(monkeypatch) <= 150
 
 
 @pytest.mark.parametrize(("height", "way", "pushed", "free"), [
@@ -680,7 +683,7 @@ def test_a_collider_far_away_costs_no_rows():
     ball, faces = icosphere(3, 0.5)
     places = []
     for colliders in ([Collider(ball + np.array([5.0, 0.0, 0.0]), faces)], []):
-        body = Body(*grid(8, 8, 0.2, 0.2), pins=[0])
+        body = Body(*grid(8, 8, 0.2, 0.2), pins=range(9))  # held by a corner it would meet itself
         simulation = Simulation([body], colliders)
         for _ in range(5):
             report = simulation.step(DT)
