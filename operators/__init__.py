@@ -14,6 +14,7 @@ from . import (
     export,
     grab,
     heat_map,
+    import_pattern,
     key_setting,
     links,
     maps,
@@ -27,9 +28,9 @@ from . import (
 
 MODULES = (
     *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, export, apply, presets, key_setting, links),
+    *(cache, bake, export, apply, presets, key_setting, links, import_pattern),
 )
-HOOKED = (pins, primitives, catch_up, key_setting)
+HOOKED = (pins, primitives, catch_up, key_setting, import_pattern)
 """Those that also join menus, keys or listeners."""
 
 CLASSES = tuple(
