@@ -107,7 +107,8 @@ def mesh_pattern(pattern: Pattern, edge: float, triangulate: Triangulate) -> Sew
         raise ValueError(
             f"The pattern would have {expected:,.0f} vertices: choose longer edges, for at most {MOST_VERTICES:,}"
         )
-    flat, vertices, triangles, borders, groups, start = [], [], [], [], {}, 0
+    flat, vertices, triangles, borders, start = [], [], [], [], 0
+    groups: dict[str, list[np.ndarray]] = {}
     for panel, numbers in zip(pattern.panels, counts):
         if sum(numbers) < 3:
             raise ValueError(f"Panel '{panel.name}' is too small for edges of {edge:g} m: choose shorter edges")
