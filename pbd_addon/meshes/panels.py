@@ -13,7 +13,7 @@ FREE_SHARE = 0.6
 """How near a point inside of a panel may be to its border, in edges: nearer, triangles are thin."""
 
 MOST_VERTICES = 200_000
-"""Largest mesh that is made: Blender's triangulation takes a minute for it, and a frame as long."""
+"""Largest mesh that is made: Blender takes half a minute to triangulate it, and frames of it take seconds."""
 
 MOST_CELLS = 10 * MOST_VERTICES
 """Points of the grid over a panel: a strip across its diagonal takes few of them."""
