@@ -22,13 +22,14 @@ from . import (
     playback,
     presets,
     primitives,
+    proxy,
     seams,
     settle,
 )
 
 MODULES = (
     *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, export, apply, presets, key_setting, links, import_pattern),
+    *(cache, bake, export, apply, presets, key_setting, links, import_pattern, proxy),
 )
 HOOKED = (pins, primitives, catch_up, key_setting, import_pattern)
 """Those that also join menus, keys or listeners."""
