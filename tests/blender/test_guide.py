@@ -428,7 +428,17 @@ def test_garments(extension):
         normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
         return np.degrees(np.arccos((normals * np.roll(normals, 1, axis=0)).sum(axis=-1).clip(-1.0, 1.0)))
 
-    outcomes = (is_sewn, is_open, is_a_cushion, is_a_shirt, is_a_bag, is_outside, has_pleats)
+    def follows(page):
+        heading = "Simulate a coarse copy of a fine mesh"
+        coarse, fine = body(), bpy.data.objects["Cloth"]
+        for obj, pattern in ((coarse, r"has ([\d,]+) vertices"), (fine, r"instead of ([\d,]+)")):
+            assert f"{len(obj.data.vertices):,}" == re.search(pattern, page.sections[heading])[1]
+        go(12)
+        low = [shown(obj)[:, 2].min() for obj in (coarse, fine)]
+        assert low[0] < -0.3
+        assert low[1] == pytest.approx(low[0], abs=0.02)
+
+    outcomes = (is_sewn, is_open, is_a_cushion, is_a_shirt, is_a_bag, is_outside, has_pleats, follows)
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
 
 
