@@ -180,6 +180,15 @@ def triangle_areas(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
 
 
+def vertex_normals(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Unit normals of vertices (n, 3), (n, 3): the mean of those of their triangles (t, 3), by area; 0 without any."""
+    a, b, c = (x[corner] for corner in triangles.T)
+    normals = np.tile(np.cross(b - a, c - a), (3, 1))
+    around = triangles.T.ravel()
+    summed = np.stack([np.bincount(around, weights=axis, minlength=len(x)) for axis in normals.T], axis=1)
+    return np.asarray(summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-300))
+
+
 def enclosed_volume(x: np.ndarray, triangles: np.ndarray, caps: Sequence[np.ndarray] = ()) -> float:
     """1/6 sum (p1 x p2) . p3 over triangles (t, 3) and the virtual caps of openings, x (n, 3); [m³]."""
     if not len(triangles):
