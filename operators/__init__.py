@@ -16,6 +16,7 @@ from . import (
     heat_map,
     key_setting,
     links,
+    loop,
     maps,
     pins,
     playback,
@@ -27,7 +28,7 @@ from . import (
 
 MODULES = (
     *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, export, apply, presets, key_setting, links),
+    *(cache, bake, loop, export, apply, presets, key_setting, links),
 )
 HOOKED = (pins, primitives, catch_up, key_setting)
 """Those that also join menus, keys or listeners."""

@@ -101,7 +101,7 @@ def test_no_vertex_stays_in_a_ball():
     vertices, quads = grid(12, 12, 0.6, 0.6)
     body = Body(vertices, quads)
     ball, triangles = icosphere(2, 0.2)
-    early, late = (np.repeat((vertices + [x, 0.0, 0.15])[None], 4, axis=0) for x in (-0.5, 0.5))
+    early, late = (np.repeat((vertices + np.array([x, 0.0, 0.15]))[None], 4, axis=0) for x in (-0.5, 0.5))
     blended = loop.blend(early, late)
     assert np.linalg.norm(blended, axis=2).min() < 0.19
     obstacle = [Obstacle(ball, triangles, 0.01, 1)] * 4
@@ -111,7 +111,7 @@ def test_no_vertex_stays_in_a_ball():
 
 
 def test_an_open_obstacle_has_two_sides():
-    """Cloth lies on one side of a roof, then on the other: the mean is under the ridge. Or it hangs below all the time."""
+    """Cloth lies on one side of a roof, then on the other: the mean is under the ridge. Or it hangs below."""
     vertices, quads = grid(4, 4, 0.2, 0.2)
     body, (roof, faces) = Body(vertices, quads), grid(20, 20, 2.0, 2.0)
     roof[:, 2] = -np.abs(roof[:, 0])
@@ -119,7 +119,7 @@ def test_an_open_obstacle_has_two_sides():
     for way in (1.0, -1.0):
         shapes = []
         for side in (-1.0, 1.0):
-            place = vertices + [0.3 * side, 0.0, 0.0]
+            place = vertices + np.array([0.3 * side, 0.0, 0.0])
             place[:, 2] = way * 0.02 * np.sqrt(2.0) - np.abs(place[:, 0])
             shapes.append(np.repeat(place[None], 4, axis=0))
         blended = loop.blend(*shapes)

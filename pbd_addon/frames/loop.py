@@ -25,8 +25,8 @@ LEAST_SHARE = 1.0 / 3.0
 """Part of the frames that a loop has at least where its length is free: a short one is soon recognized."""
 
 ROUNDS, SWEEPS = 3, 80
-"""How often obstacles are looked for, and how often all edges are projected after each time. Fading shrank a flag of 17 x
-11 vertices by 10 % (95th percentile of its edges); 30, 60, 120 and 240 sweeps leave 0.7, 0.2, 0.04 and 0.002 %."""
+"""How often obstacles are looked for, and how often all edges are projected after each time. Fading shrank a flag of
+17 x 11 vertices by 10 % (95th percentile of its edges); 30, 60, 120 and 240 sweeps leave 0.7, 0.2, 0.04 and 0.002 %."""
 
 
 class Pair(NamedTuple):
@@ -148,7 +148,8 @@ def project(
 
     Args:
         x: The frames, (f, n, 3) [m], world space.
-        early, late: The frames that they are made of, likewise, each with its own lengths.
+        early: Those after the earlier frame of the pair that they are made of, likewise.
+        late: Those after the later one.
         cloth: Edges, and what is held.
         obstacles: Those of each frame.
 

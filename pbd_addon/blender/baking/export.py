@@ -63,6 +63,9 @@ def start(
         if file_format == "GLTF":
             mesh_io.check_editable(obj)
     live = [obj for obj in objects if not obj.pbd.baked]
+    if live and context.scene.pbd.use_loop:
+        raise PBDError(f"'{live[0].name}' is not baked: an export repeats itself as its bake does, so bake it first")
+    first, last = loop_of(objects) or (first, last)
     if live:
         bake.check(context.scene, live, "REDUCED", first, last)
     recorded = objects if file_format == "GLTF" else live
@@ -70,6 +73,12 @@ def start(
     chosen = {obj.session_uid: obj.name for obj in (*objects, *others)}
     path = mesh_cache.absolute(with_extension(path, file_format))
     return _run(context.scene, names, chosen, file_format, path, first, last)
+
+
+def loop_of(objects: list[Object]) -> tuple[int, int] | None:
+    """First and last frame of the loop that all objects are baked as, or None."""
+    found = {(obj.pbd.bake_start, obj.pbd.bake_end) if obj.pbd.bake_loop else None for obj in objects}
+    return found.pop() if len(found) == 1 else None
 
 
 def check_room(path: str, objects: list[Object], frames: int) -> None:
