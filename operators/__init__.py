@@ -24,11 +24,12 @@ from . import (
     primitives,
     seams,
     settle,
+    vertex_animation,
 )
 
 MODULES = (
     *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, loop, export, apply, presets, key_setting, links),
+    *(cache, bake, loop, export, vertex_animation, apply, presets, key_setting, links),
 )
 HOOKED = (pins, primitives, catch_up, key_setting)
 """Those that also join menus, keys or listeners."""

@@ -68,6 +68,9 @@ SENTENCES = {
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: "
     "change Length, or Loop of the wind": "",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "",
+    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, "
+    "and {largest} is the most: export {most} frames at most, or a coarser mesh": "",
+    "'{name}' has 8 UV maps, as many as Blender holds: remove one": "",
     "Select the vertices to pin first": "",
     "Select two borders to sew together, edges with one face each: {count} are selected": "",
     "The selected border forks at vertex {vertex}: select two rows of edges without branches": "",

@@ -181,10 +181,18 @@ def triangle_areas(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def vertex_normals(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Unit normals of vertices (n, 3), (n, 3): the mean of those of their triangles (t, 3), by area; 0 without any."""
-    a, b, c = (x[corner] for corner in triangles.T)
-    normals = np.tile(np.cross(b - a, c - a), (3, 1))
-    around = triangles.T.ravel()
+    """Unit normals of vertices (n, 3), (n, 3): the mean of those of their triangles (t, 3), by the angles there; or 0.
+
+    So points are in front of or behind a closed surface as the normal at the nearest vertex says (Bærentzen and Aanæs
+    2005).
+    """
+    corners = x[triangles]
+    sides = np.roll(corners, -1, axis=1) - corners
+    normals = np.cross(sides[:, 0], sides[:, 1])
+    doubled = np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    angles = np.arctan2(doubled, -np.einsum("tki,tki->tk", sides, np.roll(sides, 1, axis=1)))
+    normals = (angles[:, :, None] * (normals / doubled)[:, None]).reshape(-1, 3)
+    around = triangles.ravel()
     summed = np.stack([np.bincount(around, weights=axis, minlength=len(x)) for axis in normals.T], axis=1)
     return np.asarray(summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-300))
 
