@@ -348,7 +348,10 @@ def test_isolated_vertices_stay_and_do_not_hold_the_rest():
 
 def test_normals_of_vertices_do_not_depend_on_how_faces_are_cut():
     """At the corner of a cube along the diagonal, whether one or two triangles of a face meet there."""
-    found = vertex_normals(CUBE, fans(as_polygons("faces", CUBE_QUADS, 8)))
-    np.testing.assert_allclose(found, (2.0 * CUBE - 1.0) / np.sqrt(3.0), atol=1e-12)
-    apart = vertex_normals(np.concatenate([CUBE, CUBE[:1]]), np.array([[0, 2, 1]]))
+    quads = as_polygons("faces", CUBE_QUADS, 8)
+    for faces in (quads, as_polygons("faces", fans(quads), 8)):
+        np.testing.assert_allclose(vertex_normals(CUBE, faces), (2.0 * CUBE - 1.0) / np.sqrt(3.0), atol=1e-12)
+    folded = np.array([[0, 0, 0], [2, 0, 0], [2, 2, 0], [1, 0.1, 0], [0, 2, 0.0]])  # almost two faces
+    assert (vertex_normals(folded, as_polygons("faces", [[0, 1, 2, 3, 4]], 5)) == [0.0, 0.0, 1.0]).all()
+    apart = vertex_normals(np.concatenate([CUBE, CUBE[:1]]), as_polygons("faces", [[0, 2, 1]], 9))
     np.testing.assert_allclose(apart[[0, 8]], [[0.0, 0.0, -1.0], [0.0, 0.0, 0.0]], atol=1e-12)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays.coloring import color
 from ..contact.bvh import BVH
-from ..meshes.mesh import vertex_normals
+from ..meshes.mesh import Polygons, vertex_normals
 from ..meshes.surface_points import closest_weights
 
 LEAST_SHARE = 1.0 / 3.0
@@ -235,7 +235,8 @@ def _nearest(
     gaps = np.linalg.norm(x[vertex] - feet, axis=1)
     order = np.lexsort((gaps, vertex))
     best = order[np.unique(vertex[order], return_index=True)[1]]
-    smooth = vertex_normals(vertices, obstacle.triangles)
+    triangles = Polygons(obstacle.triangles.ravel(), np.arange(0, obstacle.triangles.size + 1, 3))
+    smooth = vertex_normals(vertices, triangles)
     normals = np.einsum("ki,kij->kj", places[best], smooth[obstacle.triangles[triangle[best]]])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
     return vertex[best], feet[best], normals, gaps[best]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...io import atomic_files, vertex_textures
 from ...io.vertex_textures import ENGINES, Layout
-from ...meshes.mesh import fans, vertex_normals
+from ...meshes.mesh import vertex_normals
 from ..errors import PBDError, refused
 from ..kinds import Context, Object, Scene
 from ..output import shape_keys
@@ -134,9 +134,9 @@ def _write(scene: Scene, objects: list[Object], shapes: dict[int, np.ndarray], j
 def _textures(obj: Object, shapes: np.ndarray, places: Layout, job: Job, stem: str) -> dict[str, object]:
     """Write the textures of an object with shapes (f, n, 3) [m]; returns what the manifest says of them."""
     matrix = np.array(ENGINES[job.engine].matrix)
-    triangles = fans(mesh_io.read_polygons(obj.data))
+    faces = mesh_io.read_polygons(obj.data)
     directions = matrix / np.linalg.norm(matrix[0])
-    normals = np.array([vertex_normals(shape.astype(np.float64), triangles) for shape in shapes]) @ directions.T
+    normals = np.array([vertex_normals(shape.astype(np.float64), faces) for shape in shapes]) @ directions.T
     there = shapes @ matrix.T
     deltas = there - there[0]
     low, size = vertex_textures.bounds(deltas)
