@@ -18,6 +18,7 @@ from . import (
     links,
     loop,
     maps,
+    metrics,
     pins,
     playback,
     presets,
@@ -29,7 +30,7 @@ from . import (
 
 MODULES = (
     *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, loop, export, vertex_animation, apply, presets, key_setting, links),
+    *(cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
 )
 HOOKED = (pins, primitives, catch_up, key_setting)
 """Those that also join menus, keys or listeners."""

@@ -28,6 +28,7 @@ class Export(BodyPanel):
         layout.operator("object.pbd_export", text="glTF").format = "GLTF"
         layout.separator()
         layout.operator("object.pbd_export_vertex_animation")
+        layout.operator("object.pbd_export_metrics")
 
 
 def draw_reduction(context: Context, layout: Layout) -> None:

@@ -71,6 +71,7 @@ SENTENCES = {
     "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, "
     "and {largest} is the most: export {most} frames at most, or a coarser mesh": "",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "",
+    "No frame was simulated since the file was opened: press Reset, and play or bake": "",
     "Select the vertices to pin first": "",
     "Select two borders to sew together, edges with one face each: {count} are selected": "",
     "The selected border forks at vertex {vertex}: select two rows of edges without branches": "",

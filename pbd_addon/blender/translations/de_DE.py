@@ -914,4 +914,8 @@ TEXTS = {
     "Numbers of 16 bits between the least and the largest: half the memory": "Zahlen von 16 Bit zwischen der kleinsten und der größten: halber Speicher",
     "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}': {count} Punkte in {frames} Einzelbildern brauchen eine Textur von {width} x {height} Pixeln, und {largest} ist das Meiste: höchstens {most} Einzelbilder exportieren, oder ein gröberes Mesh",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' hat 8 UV-Maps, so viele wie Blender fasst: eine entfernen",
+    "Metrics": "Messwerte",
+    "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "Eine Tabelle der simulierten Einzelbilder schreiben: Zeit, Dehnung, Energien, Kontakte und Durchdringungen",
+    "Figures of {count} frames written": "Werte von {count} Einzelbildern geschrieben",
+    "No frame was simulated since the file was opened: press Reset, and play or bake": "Seit dem Öffnen der Datei wurde kein Einzelbild simuliert: Zurücksetzen drücken und abspielen oder backen",
 }

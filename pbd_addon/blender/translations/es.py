@@ -914,4 +914,8 @@ TEXTS = {
     "Numbers of 16 bits between the least and the largest: half the memory": "Números de 16 bits entre el menor y el mayor: la mitad de memoria",
     "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}': {count} vértices en {frames} fotogramas requieren una textura de {width} x {height} píxeles, y {largest} es lo máximo: exporte {most} fotogramas como máximo, o una malla más basta",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' tiene 8 mapas UV, tantos como admite Blender: quite uno",
+    "Metrics": "Métricas",
+    "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "Escribe una tabla de los fotogramas simulados: tiempo, deformación, energías, contactos y cruces de cada uno",
+    "Figures of {count} frames written": "Escritas las cifras de {count} fotogramas",
+    "No frame was simulated since the file was opened: press Reset, and play or bake": "No se ha simulado ningún fotograma desde que se abrió el archivo: pulse Restablecer y reproduzca o procese",
 }

@@ -914,4 +914,8 @@ TEXTS = {
     "Numbers of 16 bits between the least and the largest: half the memory": "Nombres de 16 bits entre le plus petit et le plus grand : moitié de mémoire",
     "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}' : {count} sommets sur {frames} images demandent une texture de {width} x {height} pixels, et {largest} est le maximum : exporter {most} images au plus, ou un maillage plus grossier",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' a 8 cartes UV, autant que Blender en contient : en retirer une",
+    "Metrics": "Mesures",
+    "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "Écrire un tableau des images simulées : temps, déformation, énergies, contacts et croisements de chacune",
+    "Figures of {count} frames written": "Valeurs de {count} images écrites",
+    "No frame was simulated since the file was opened: press Reset, and play or bake": "Aucune image n'a été simulée depuis l'ouverture du fichier : presser Réinitialiser, et lire ou précalculer",
 }

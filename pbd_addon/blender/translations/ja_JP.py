@@ -914,4 +914,8 @@ TEXTS = {
     "Numbers of 16 bits between the least and the largest: half the memory": "最小と最大の間の16ビットの数値：メモリーは半分",
     "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}'：{frames} フレームの {count} 頂点には {width} x {height} ピクセルのテクスチャが必要で、上限は {largest}：{most} フレーム以下か、より粗いメッシュを書き出す",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' には Blender の上限である 8 つの UV マップがある：1つ削除する",
+    "Metrics": "計測値",
+    "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "シミュレートしたフレームの表を書き出す：時間、ひずみ、エネルギー、接触、交差",
+    "Figures of {count} frames written": "{count} フレームの値を書き出した",
+    "No frame was simulated since the file was opened: press Reset, and play or bake": "ファイルを開いてからシミュレートしたフレームがない：リセットを押して再生またはベイクする",
 }

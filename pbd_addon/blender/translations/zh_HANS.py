@@ -914,4 +914,8 @@ TEXTS = {
     "Numbers of 16 bits between the least and the largest: half the memory": "介于最小值和最大值之间的 16 位数值：内存减半",
     "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}'：{count} 个顶点、{frames} 帧需要 {width} x {height} 像素的贴图，而上限为 {largest}：最多导出 {most} 帧，或使用更粗的网格",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' 有 8 个 UV 贴图，已达 Blender 上限：请移除一个",
+    "Metrics": "指标",
+    "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "写出已模拟帧的表格：每帧的时间、应变、能量、接触和交叉",
+    "Figures of {count} frames written": "已写出 {count} 帧的数据",
+    "No frame was simulated since the file was opened: press Reset, and play or bake": "打开文件后尚未模拟任何帧：请按重置，然后播放或烘焙",
 }
