@@ -88,7 +88,9 @@ class Job:
         try:
             result = json.loads((self.folder / command_line.RESULT).read_text(encoding="utf-8"))
             return {
-                uid: Recording(**one)._replace(shapes=list(pc2.read(str(self.folder / one.pop("file")))[1]))
+                uid: Recording(
+                    list(pc2.read(str(self.folder / one["file"]))[1]), one["stretch"], one["loop"], one["apart"]
+                )
                 for uid, one in zip(self.names, result, strict=True)
             }
         except (OSError, ValueError, KeyError) as error:

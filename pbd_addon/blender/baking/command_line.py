@@ -180,7 +180,8 @@ def _fill(folder: Path) -> None:
         for number, obj in enumerate(objects):
             one = kept[obj.session_uid]
             pc2.write(str(folder / f"{number}.pc2"), len(obj.data.vertices), one.shapes, float(first))
-            result.append({"file": f"{number}.pc2", **one._replace(shapes=[])._asdict()})
+            said = {"stretch": one.stretch, "loop": one.loop, "apart": one.apart}
+            result.append({"file": f"{number}.pc2", **said})
         _write_json(folder / RESULT, result)
     except OSError as error:
         raise PBDError(f"the result could not be written: {error.strerror or error}") from error
