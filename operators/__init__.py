@@ -16,18 +16,21 @@ from . import (
     heat_map,
     key_setting,
     links,
+    loop,
     maps,
+    metrics,
     pins,
     playback,
     presets,
     primitives,
     seams,
     settle,
+    vertex_animation,
 )
 
 MODULES = (
     *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, export, apply, presets, key_setting, links),
+    *(cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
 )
 HOOKED = (pins, primitives, catch_up, key_setting)
 """Those that also join menus, keys or listeners."""
