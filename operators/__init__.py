@@ -14,6 +14,7 @@ from . import (
     export,
     grab,
     heat_map,
+    import_pattern,
     key_setting,
     links,
     loop,
@@ -23,6 +24,7 @@ from . import (
     playback,
     presets,
     primitives,
+    proxy,
     seams,
     settle,
     vertex_animation,
@@ -30,9 +32,9 @@ from . import (
 
 MODULES = (
     *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
+    *(cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links, import_pattern, proxy),
 )
-HOOKED = (pins, primitives, catch_up, key_setting)
+HOOKED = (pins, primitives, catch_up, key_setting, import_pattern)
 """Those that also join menus, keys or listeners."""
 
 CLASSES = tuple(
