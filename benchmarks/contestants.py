@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from pbd_addon.bodies.settings import SolverSettings
+from pbd_addon.settings.solver_settings import SolverSettings
 
 OURS, CLOTH, DYNAMICS, PYPBD = "ours", "Blender's Cloth", "Cloth Dynamics", "pyPBD"
 FABRIC = "Cotton"

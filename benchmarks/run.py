@@ -57,7 +57,11 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--quick", action="store_true", help="only small sheets and balloons, one round")
     add("--only", nargs="+", choices=PARTS, default=list(PARTS), help="instead of all parts")
     add("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS), help="curtain, contact: only these")
-    add("--full", action="store_true", help="contact: 100 × 100, a large balloon, and Blender's self distance too")
+    add(
+        "--full",
+        action="store_true",
+        help="contact: larger scenes, Blender's self distance; truth: what is compared with made anew",
+    )
     add("--sizes", type=int, nargs="+", metavar="N", help="vertices along a side, instead of 32 64 100 200")
     add("--rounds", type=int, metavar="N", help=f"how often, at most (default {ROUNDS})")
     add("--frames", type=int, default=0, metavar="N", help=f"how many (default {FRAMES}, or the scene's)")
@@ -206,7 +210,7 @@ def look_inside(options: argparse.Namespace, processes: Processes, stated: dict[
     return text, found
 
 
-TRUTHS: tuple[str, ...] = ("balloons", "bending", "sheets", "damping", "price")
+TRUTHS: tuple[str, ...] = ("balloons", "bending", "loops", "drapes", "sheets", "motion", "damping", "price")
 """Files in `truth`, in the order of the report."""
 
 
@@ -219,7 +223,7 @@ def tell_truth(options: argparse.Namespace, processes: Processes, stated: dict[s
                 started = time.perf_counter()
                 job: Job = {
                     "task": "truth", "subject": subject, "kernels": kernels, "automatic": automatic,
-                    "quick": options.quick,
+                    "quick": options.quick, "full": options.full,
                 }  # fmt: skip
                 result = processes.run(job, limit=LONGEST_TRUTH)
                 setting = f"{subject}, {kernels}, {'automatic' if automatic else 'default'} substeps"

@@ -46,10 +46,14 @@ def detail(name: str, **options: Any) -> dict[str, object]:
     return dict(named(f"benchmarks.{module}:{function}")(**options))
 
 
-def truth(subject: str, kernels: str, automatic: bool, quick: bool) -> dict[str, object]:
-    """One subject of `truth` in one setting."""
-    checks = named(f"benchmarks.truth.{subject}:checks")(kernels, automatic, quick)
-    return {"checks": [check._asdict() for check in checks]}
+def truth(subject: str, kernels: str, automatic: bool, quick: bool, full: bool) -> dict[str, object]:
+    """One subject of `truth` in one setting; full: with what it is compared with made anew, where that is stored."""
+    from .truth.check import timed
+
+    module = importlib.import_module(f"benchmarks.truth.{subject}")
+    if full and hasattr(module, "remake"):
+        module.remake(kernels)
+    return {"checks": [check._asdict() for check in timed(module.checks(kernels, automatic, quick))]}
 
 
 def bodies(row: str, kernels: str, **options: Any) -> dict[str, object]:

@@ -14,7 +14,7 @@ from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import presets, properties
 from ..pbd_addon.blender.settings.field_properties import unset
 from ..pbd_addon.blender.timeline import cost_estimate, heat_map
-from ..pbd_addon.bodies.settings import Material
+from ..pbd_addon.bodies.material import Material
 from . import checks
 from .base import Action, rpt
 

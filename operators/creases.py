@@ -12,7 +12,7 @@ from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.read.mesh_io import CREASE_ANGLE, CREASE_STIFFNESS
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import session
-from ..pbd_addon.bodies.mesh import connected_components
+from ..pbd_addon.meshes.mesh import connected_components
 from . import checks
 from .base import Action, rpt
 

@@ -7,17 +7,14 @@ import bpy
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
-from ..pbd_addon.blender.settings import maps
+from ..pbd_addon.parts import MAPS
 from . import checks
 from .base import Action, rpt
 
 PIN = "PIN"
 
 ITEMS = (
-    *((kind.upper(), maps.LABELS[kind], f"Multiplies {about[0]}") for kind, about in maps.ABOUT.items()),
-    ("COLLISION", "Object Collisions", "What meets obstacles, floor and other cloth"),
-    ("SELF_COLLISION", "Self Collisions", "What meets the rest of the same cloth"),
-    ("HOLD", "Hold", "Which pinned and attached vertices can let go by themselves"),
+    *((kind.upper(), one.label, one.about) for kind, one in MAPS.items()),
     (PIN, "Pin", "Which vertices are held, and how firmly"),
 )
 
@@ -32,7 +29,7 @@ def new_group(obj: Object, which: str) -> Any:
     if which == PIN:
         return pins.ensure_group(obj, "pin_group")
     kind = which.lower()
-    name = getattr(obj.pbd, f"{kind}_group") or maps.LABELS[kind]
+    name = getattr(obj.pbd, f"{kind}_group") or MAPS[kind].label
     group = obj.vertex_groups.new(name=name)
     group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
     setattr(obj.pbd, f"{kind}_group", group.name)

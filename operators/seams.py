@@ -11,7 +11,7 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.scene import linked, poses
 from ..pbd_addon.blender.timeline import session
-from ..pbd_addon.bodies.seam_pairs import face_each_other, pair_up
+from ..pbd_addon.meshes.seam_pairs import face_each_other, pair_up
 from . import checks
 from .base import Action, rpt
 

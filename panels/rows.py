@@ -11,6 +11,7 @@ from bpy.app.translations import pgettext_iface as iface
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.settings import groups
 from ..pbd_addon.blender.settings.shown_units import SHOWN_AS, key_icon
+from .maps import draw_map
 
 LETTER_WIDTH = 7.0
 """Mean width of a letter in a sentence at the interface scale 1 [pixels]."""
@@ -40,7 +41,8 @@ def columns(layout: Layout) -> Layout:
 
 
 def draw_group(layout: Layout, owner: Any, group: str) -> None:
-    """The settings of a group in rows of their own, with Blender's own split, so that all fields begin at one edge.
+    """The settings of a group in rows of their own, with Blender's own split, so that all fields begin at one edge, and
+    its maps.
 
     What would be shown with too many zeros is shown in another unit, see `SHOWN_AS`; the dot beside it keys the stored
     setting.
@@ -57,6 +59,8 @@ def draw_group(layout: Layout, owner: Any, group: str) -> None:
             row.operator("object.pbd_key_setting", text="", icon=icon, emboss=False).setting = name
         else:
             layout.column().prop(owner, name, text=text, translate=False, slider=is_slider(field))
+    for kind in groups.maps(group):
+        draw_map(bpy.context, layout, kind)
 
 
 def is_slider(field: Any) -> bool:

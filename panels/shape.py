@@ -95,4 +95,3 @@ class InternalSprings(BodyPanel):
         settings = context.object.pbd
         layout.active = layout.active and settings.internal_springs
         draw_group(columns(layout), settings, "internal springs")
-        draw_map(context, layout, "internal")

@@ -7,14 +7,15 @@ imported here. Start reading at `solver`.
 from .air.force_functions import AirVelocity
 from .air.wind import Wind
 from .bodies.body import Body
-from .bodies.creases import Creases
-from .bodies.mesh import Polygons
+from .bodies.material import PRESETS, Material
 from .bodies.rail import Rail
-from .bodies.settings import PRESETS, Material, SolverSettings
 from .constraints import Plane
 from .contact import Collider
 from .frames.frame_inputs import FrameInputs
 from .frames.report import StepReport
+from .meshes.creases import Creases
+from .meshes.mesh import Polygons
+from .settings.solver_settings import SolverSettings
 from .simulation import Simulation
 from .solver import UnstableError
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from . import solver
 from .bodies.body import Body
-from .bodies.mesh import half_edges, pair_keys
-from .bodies.surface_points import nearest_points
 from .building.build import build_model
 from .contact.contact_constraints import AUTO_DISTANCE
 from .contact.crossings import crossing_pairs
 from .kernels import Kernels
+from .meshes.mesh import half_edges, pair_keys
+from .meshes.surface_points import nearest_points
 from .model.model import Model, Targets
 from .timing.slices import Result
 from .timing.stopwatch import Stopwatch

@@ -14,7 +14,7 @@ from .air.wind import Wind
 from .arrays import arguments
 from .bodies.body import FASTEST_START, Body
 from .bodies.maps import checked_maps
-from .bodies.settings import AIR_DENSITY, Material, SolverSettings
+from .bodies.material import Material
 from .building import build
 from .constraints import GRIP, Constraints, CustomConstraints, Grab, Plane
 from .constraints.custom import Function, checked_number, checked_particles, checked_rows, distance_beyond
@@ -30,6 +30,7 @@ from .parts.dynamic_mesh import rest_shape
 from .parts.gas import opened
 from .parts.sewing import sewn
 from .parts.tearing import joined_in
+from .settings.solver_settings import AIR_DENSITY, SolverSettings
 from .stepping import adaptive
 from .stepping.time_stepping import RUNAWAY_SPEED
 from .timing.slices import finish

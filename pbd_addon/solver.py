@@ -16,10 +16,10 @@ from collections.abc import Generator
 
 import numpy as np
 
-from .bodies.settings import SolverSettings
 from .kernels import Kernels
 from .model.model import Model, State, Targets
 from .model.part import Frame, Past, Substep
+from .settings.solver_settings import SolverSettings
 from .stepping import adaptive, time_stepping
 from .stepping.cutting import CutFrame, UnstableError
 from .stepping.time_stepping import RUNAWAY_SPEED

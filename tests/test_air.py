@@ -11,8 +11,8 @@ import pytest
 from helpers.guide_code import AIR, whirl
 from helpers.meshes import grid, icosphere
 from pbd_addon import AirVelocity, Body, Material, Simulation, Wind
-from pbd_addon.bodies.settings import AIR_DENSITY
 from pbd_addon.kernels import available
+from pbd_addon.settings.solver_settings import AIR_DENSITY
 
 G = 9.81
 DT = 1 / 24

@@ -12,8 +12,8 @@ from helpers.meshes import icosphere
 from helpers.shapes import animal, lumpy, uv_sphere
 from helpers.skins import inner_motion, needed_pressure, push_on_half
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.bodies.fields import ATMOSPHERE
 from pbd_addon.parts.skin import Skin
+from pbd_addon.settings.solver_settings import ATMOSPHERE
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")
 

@@ -12,9 +12,9 @@ from helpers.crossings import crossing_pairs
 from helpers.inside import model_of, state_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.bodies.joints import coincident
-from pbd_addon.bodies.mesh import as_polygons
 from pbd_addon.kernels import available
+from pbd_addon.meshes.joints import coincident
+from pbd_addon.meshes.mesh import as_polygons
 from pbd_addon.parts.tearing import follow
 
 COTTON = Material.preset("Cotton")

@@ -14,7 +14,7 @@ from helpers.inside import state_of
 pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from helpers.meshes import grid, icosphere, jittered_sheet
-from pbd_addon import Body, Material, Plane, Simulation, Wind
+from pbd_addon import Body, Collider, Material, Plane, Simulation, Wind
 from pbd_addon.kernels import load
 from pbd_addon.kernels.protocol.frames import Call
 from pbd_addon.kernels.protocol.projections import Tethered
@@ -26,8 +26,8 @@ Scene = tuple[Simulation, Callable[[int], None]]
 
 
 def scene(*bodies: Body, move: Callable[[Simulation, int], None] = lambda *_: None, **options: object) -> Scene:
-    """A simulation without contact, and what is to be done before each frame."""
-    simulation = Simulation(list(bodies), kernels="numba", self_collision=False, **options)
+    """A simulation, by default without contact, and what is to be done before each frame."""
+    simulation = Simulation(list(bodies), kernels="numba", **({"self_collision": False} | options))
     return simulation, lambda frame: move(simulation, frame)
 
 
@@ -102,6 +102,37 @@ SCENES: dict[str, Callable[[], Scene]] = {
 }
 
 
+def meeting(*bodies: Body, **options: object) -> Scene:
+    return scene(*bodies, self_collision=True, **options)
+
+
+def dropped() -> Scene:
+    """A sheet that falls freely, and then on a ball that stands."""
+    vertices, faces = icosphere(2, 0.2)
+    return meeting(curtain(pins=()), colliders=[Collider(vertices + np.array([0.0, 0.0, -0.5]), faces)])
+
+
+def blown_together() -> Scene:
+    """A curtain that is blown against another one, and back again."""
+
+    def move(simulation: Simulation, frame: int) -> None:
+        simulation.set_wind(Wind((0.0, 0.0, 3.0 if frame < 6 else -3.0)))
+
+    return meeting(curtain(), curtain(z=0.15, pins=range(289)), move=move)
+
+
+MEETING: dict[str, tuple[Callable[[], Scene], bool]] = {
+    "curtain": (lambda: meeting(curtain()), False),
+    "triangles": (lambda: meeting(triangles(), automatic=True), False),
+    "gusts": (lambda: meeting(curtain(), wind=Wind((1.5, 0.0, 0.0), turbulence=0.4)), False),
+    "several": (lambda: meeting(curtain(z=0.3), triangles(), curtain(Material(drag=1.0), z=0.6, n=9)), True),
+    "few": (lambda: meeting(curtain(), substeps=6), False),
+    "dropped": (dropped, True),
+    "blown together": (blown_together, True),
+}
+"""Scenes with contact, and whether there comes to be any."""
+
+
 def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
     """What each frame leaves."""
     (simulation, move), found = make(), []
@@ -111,7 +142,7 @@ def run(make: Callable[[], Scene], frames: int) -> list[list[np.ndarray]]:
         state = state_of(simulation)
         kinds = [np.array(kind.multipliers) for kind in simulation.constraints]
         forces = [kind.forces() for kind in simulation.constraints]
-        told = [np.array([report.strain_max, *report.residuals.values()])]
+        told = [np.array([report.strain_max, *report.residuals.values(), report.contacts + report.self_contacts])]
         found.append([state.x, state.v, *remembered(state), *kinds, *forces, *told])
     return found
 
@@ -154,6 +185,19 @@ def assert_same(found: list[list[np.ndarray]], expected: list[list[np.ndarray]])
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("name", MEETING)
+def test_the_bits_are_those_of_the_loop_until_something_meets(name, count, monkeypatch):
+    """What contact remembers, too."""
+    make, meets = MEETING[name]
+    found = run(make, 14)
+    assert sum(count) > 14, sum(count)  # several in a frame
+    assert any(frame[-1][-1] > 0.0 for frame in found) == meets
+    monkeypatch.setattr(fused, "is_possible", lambda *_: False)
+    count.clear()
+    assert_same(found, run(make, 14))
+    assert not count
+
+
 @pytest.mark.parametrize("name", ["gusts", "little damping", "soft"])
 def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
     """What is large yields after a few substeps, so that a window answers; the past goes on."""
@@ -170,16 +214,20 @@ def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
 
 
 def test_what_is_not_known_is_left_to_the_loop(count):
-    """A floor, what collides with itself, a balloon, a hand, a function, and NumPy."""
+    """A floor, a balloon, a hand, a function, a collider that moves, and NumPy."""
     floor = Plane((0.0, 0.0, -3.0), (0.0, 0.0, 1.0))
     held = scene(curtain())[0]
     held.grab(held.bodies[0], [3])
     pulled = scene(curtain(), forces=[lambda x, v, t: np.zeros_like(x)])[0]
+    vertices, faces = icosphere(1, 0.1)
+    stone = Collider(vertices - 3.0, faces)
+    carried = Simulation([curtain()], [stone], kernels="numba")
+    carried.move_collider(stone, vertices - 2.9)
     ball = Body(*icosphere(1, 0.3), Material(pressure_mode="VOLUME"))
     simulations = [
         Simulation([curtain()], [floor], self_collision=False, kernels="numba"),
-        *(Simulation([curtain()], kernels=name) for name in ("numba", "numpy")),
-        Simulation([curtain()], self_collision=False, kernels="numpy"),
+        *(Simulation([curtain()], self_collision=meets, kernels="numpy") for meets in (True, False)),
+        carried,
         Simulation([ball], self_collision=False, kernels="numba"),
         *(held, pulled),
     ]

@@ -7,8 +7,8 @@ import pytest
 
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Polygons, Simulation, Wind
-from pbd_addon.bodies.creases import Creases
 from pbd_addon.bodies.rail import Rail
+from pbd_addon.meshes.creases import Creases
 
 VERTICES, QUADS = grid(2, 2, 0.5, 0.5)
 QUADS = np.array(QUADS)

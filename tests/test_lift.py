@@ -9,7 +9,7 @@ import pytest
 
 from helpers.meshes import icosphere
 from pbd_addon import Body, Material, Simulation
-from pbd_addon.bodies.fields import AIR_DENSITY, ATMOSPHERE
+from pbd_addon.settings.solver_settings import AIR_DENSITY, ATMOSPHERE
 
 G = 9.81
 HELIUM = 0.17

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Material, Plane, Polygons, Simulation
-from pbd_addon.bodies.mesh import TriMesh, as_polygons, connected_components, triangle_areas
+from pbd_addon.meshes.mesh import TriMesh, as_polygons, connected_components, triangle_areas
 
 
 def tri_mesh(vertices, faces, edges=None) -> TriMesh:

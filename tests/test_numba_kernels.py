@@ -248,7 +248,7 @@ def test_dihedral(damped):
     m = indices.shape[1]
     hinges = Hinges(
         case.w[indices], case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4),
-        case.some(m if damped else 0), case.some(m),
+        case.some(m if damped else 0), case.some(m), case.some(m, low=0.0, high=0.9),
     )  # fmt: skip
     rows = Colored(Rows(indices), starts, layouts)
     compare("project_dihedral", case.p, case.x, rows, hinges, case.some(m, low=-1e-6, high=1e-6))
@@ -792,7 +792,7 @@ def test_cones():
     patches = np.flatnonzero(case.random.random(count) < 0.5)
     level = case.x * np.array([[1.0], [1.0], [0.01]])
     axes = NUMPY.unit_normals(level, triangles[:, starts[patches]])
-    arguments = triangles, starts, patches, axes, case.some(len(patches), low=0.0)
+    arguments = triangles, starts[patches], starts[patches + 1], axes, case.some(len(patches), low=0.0)
     assert 0 < NUMPY.outside_cones(level, *arguments).sum() < len(patches)
     compare("outside_cones", level, *arguments)
 
@@ -800,8 +800,9 @@ def test_cones():
 def test_deviations():
     case = Case()
     start, step = case.some(3, case.n), case.some(3, case.n)
-    owner = case.random.integers(4, size=case.n)
-    compare("deviations", case.x, start, step, owner, case.some(4), case.some(3, 4))
+    owner = np.sort(case.random.choice([0, 1, 3], size=case.n))  # none in surface 2
+    counts = np.maximum(np.bincount(owner), 1)
+    compare("deviations", case.x, start, step, owner, counts, case.some(4), case.some(3, 4))
 
 
 def test_project_contacts():

@@ -12,11 +12,11 @@ import pytest
 from helpers.inside import state_of
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation
-from pbd_addon.bodies.fields import Classic, Weight
 from pbd_addon.building import build
 from pbd_addon.frames import frame_cache
 from pbd_addon.io import state_files
 from pbd_addon.kernels import available
+from pbd_addon.model.inertia import Weight
 from pbd_addon.model.model import Model
 from pbd_addon.model.part import Acting, Frame, Kept, Part, Substep, remembers
 from pbd_addon.parts import KEPT, ORDER, PARTS
@@ -112,9 +112,9 @@ def test_what_a_scene_does_not_have_is_not_entered():
 
 
 def test_what_a_material_says_belongs_to_one_part():
-    """Besides what it weighs and the pure numbers of PBD."""
+    """Besides what it weighs."""
     named = [part.FIELDS for part in PARTS if part.FIELDS]
-    own = [field.name for group in (*named, Weight, Classic) for field in dataclasses.fields(group)]
+    own = [field.name for group in (*named, Weight) for field in dataclasses.fields(group)]
     assert sorted(own) == sorted(field.name for field in dataclasses.fields(Material))
 
 

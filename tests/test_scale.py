@@ -10,7 +10,7 @@ import pytest
 from helpers.crossings import is_inside
 from helpers.meshes import box, grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.bodies.settings import USUAL_DISTANCE, WHOLE_SPEED_SIZE, calm_speed, distance_at
+from pbd_addon.settings.scale import USUAL_DISTANCE, WHOLE_SPEED_SIZE, calm_speed, distance_at
 
 DT = 1 / 24
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.meshes import grid
-from pbd_addon.bodies.seam_pairs import face_each_other, measure_sides, pair_up
+from pbd_addon.meshes.seam_pairs import face_each_other, measure_sides, pair_up
 
 
 def line(places, y=0.0):

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.meshes import grid, icosphere
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation, SolverSettings
-from pbd_addon.bodies.fields import ATMOSPHERE
+from pbd_addon.settings.solver_settings import ATMOSPHERE
 
 DESCRIBED = [
     pytest.param(settings, field, id=f"{settings.__name__}.{field.name}")

@@ -12,10 +12,10 @@ from helpers.crossings import count_between
 from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
-from pbd_addon.bodies.seam_pairs import face_each_other
 from pbd_addon.constraints import WeldConstraints
 from pbd_addon.contact.crossings import crossing_pairs
 from pbd_addon.kernels import available, load
+from pbd_addon.meshes.seam_pairs import face_each_other
 
 COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)
 """Without air, which would take momentum."""
@@ -146,6 +146,25 @@ def test_four_panels_meet_in_one_point():
     simulation = Simulation([body], gravity=NOWHERE)
     stepped(simulation, body, 20)
     assert gaps(simulation, body, pairs).max() == 0.0
+
+
+@pytest.mark.parametrize("aside", [0.0, 0.3])
+def test_where_panels_lie_at_rest_does_not_say_how_far_apart_they_are(aside):
+    """As in a pattern: on one another they keep their distance, and beside one another what is sewn is between them."""
+    flat, quads = grid(10, 10, 0.2, 0.2)
+    count, ends = len(flat), np.arange(11) * 11
+    faces = np.concatenate([quads, np.array(quads) + count]).tolist()
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=0.1)
+    pairs, pins = np.column_stack([ends, ends + count]), range(count)
+    start, rest = (np.concatenate([flat, flat + shift]) for shift in ([0.0, 0.0, 0.02], [aside, 0.0, 0.0]))
+    simulation = Simulation([body := Body(start, faces, material, pins, rest_vertices=rest, edges=pairs)])
+    for _ in range(12):
+        simulation.step(1 / 24)
+        assert crossings(simulation, body, pairs) == 0
+    assert gaps(simulation, body, pairs).max() == 0.0
+    height = simulation.positions(body)[count:, 2]
+    assert height[flat[:, 0] > -0.04].min() > 0.9 * 0.01
+    assert model_of(simulation).contact.candidate_list.rows.min_distance.min() > 0.05 * 0.02
 
 
 def flaps(gap: float, closing_time: float, **options) -> Body:

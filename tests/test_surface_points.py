@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import meshes
-from pbd_addon.bodies.surface_points import SurfacePoints, closest_weights, nearest_points
+from pbd_addon.meshes.surface_points import SurfacePoints, closest_weights, nearest_points
 
 
 def rotation(axis, angle):
@@ -67,7 +67,7 @@ def test_chunks_do_not_matter(monkeypatch):
     vertices, triangles = random_surface(random)
     points = random.normal(size=(40, 3))
     whole = nearest_points(points, vertices, triangles)
-    monkeypatch.setattr("pbd_addon.bodies.surface_points.CHUNK", 130)
+    monkeypatch.setattr("pbd_addon.meshes.surface_points.CHUNK", 130)
     parts = nearest_points(points, vertices, triangles)
     assert all(np.array_equal(one, other) for one, other in zip(whole, parts))
 

@@ -12,12 +12,12 @@ from helpers.inside import model_of
 from helpers.meshes import grid, icosphere, jittered_sheet
 from helpers.shapes import uv_sphere
 from pbd_addon import Body, Collider, Material, Simulation
-from pbd_addon.bodies.fields import ATMOSPHERE
-from pbd_addon.bodies.joints import coincident, fans
-from pbd_addon.bodies.mesh import as_polygons
 from pbd_addon.constraints.volume import LEAKING
 from pbd_addon.contact.crossings import crossing_pairs
 from pbd_addon.kernels import available
+from pbd_addon.meshes.joints import coincident, fans
+from pbd_addon.meshes.mesh import as_polygons
+from pbd_addon.settings.solver_settings import ATMOSPHERE
 
 COTTON = dataclasses.replace(Material.preset("Cotton"), drag=0.0, air_normal=0.0, air_tangent=0.0)
 """Without air, which would take momentum."""

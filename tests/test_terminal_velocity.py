@@ -8,7 +8,7 @@ import pytest
 
 from helpers.meshes import icosphere
 from pbd_addon import Body, Material, Simulation
-from pbd_addon.bodies.settings import AIR_DENSITY
+from pbd_addon.settings.solver_settings import AIR_DENSITY
 
 G = 9.81
 

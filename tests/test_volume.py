@@ -7,7 +7,7 @@ import pytest
 
 from helpers.meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Material, Plane, Simulation
-from pbd_addon.bodies.fields import ATMOSPHERE
+from pbd_addon.settings.solver_settings import ATMOSPHERE
 
 RADIUS = 0.5
 QUIET = {"bend": 0.0, "drag": 5.0, "damping": 5.0}

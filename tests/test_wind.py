@@ -10,9 +10,9 @@ import pytest
 from helpers.meshes import grid
 from pbd_addon import Body, Material, Simulation, Wind
 from pbd_addon.air.surroundings import Surroundings
-from pbd_addon.bodies.settings import AIR_DENSITY
 from pbd_addon.kernels import available, load, numpy as numpy_kernels
 from pbd_addon.parts.air import AirOfFrame, Memory, build_surface
+from pbd_addon.settings.solver_settings import AIR_DENSITY
 
 KERNELS = pytest.mark.parametrize("kernels", [load(name) for name in available()], ids=available())
 DT = 1 / 24

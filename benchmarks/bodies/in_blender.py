@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pbd_addon.bodies.mesh import TriMesh, as_polygons
+from pbd_addon.meshes.mesh import TriMesh, as_polygons
 
 from ..contestants import DEFAULT_QUALITY
 from ..stage import Stage

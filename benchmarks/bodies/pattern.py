@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pbd_addon.bodies.seam_pairs import pair_up
+from pbd_addon.meshes.seam_pairs import pair_up
 
 FINE = 400
 """Points by which the length of a curve is measured."""

@@ -18,8 +18,8 @@ import numpy as np
 from pbd_addon import PRESETS, Body, Collider, Material, Simulation
 
 from ..truth import piles, stress
-from ..truth.check import Check
-from ..truth.watch import CLOTH, DT, NO_BAR, Scene, Watched, box, hung, sheet
+from ..truth.check import NO_BAR, Check
+from ..truth.watch import CLOTH, DT, Scene, Watched, box, hung, sheet
 from . import figure, pattern, shared
 
 CALM = 8.0

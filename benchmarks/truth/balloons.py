@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbd_addon import Body, Collider, Material, Plane, Simulation
-from pbd_addon.bodies.fields import AIR_DENSITY, ATMOSPHERE
+from pbd_addon.settings.solver_settings import AIR_DENSITY, ATMOSPHERE
 from tests.helpers.meshes import icosphere
 from tests.helpers.shapes import animal, lumpy, uv_sphere
 from tests.helpers.skins import inner_motion, needed_pressure, push_on_half

@@ -1,6 +1,6 @@
 """Clamped strips of the presets hang as deep as the elastica, on any mesh, with both models of bending.
 
-The elastica is a beam that bends by any angle but neither stretches nor shears. The strips are a quarter as wide as
+The strips are a quarter as wide as
 long, clamped by a column of cells whose corners are all pinned. A strip swings for seconds: the last one is averaged.
 """
 
@@ -15,6 +15,7 @@ from pbd_addon import Body, Material, Simulation
 from tests.helpers.meshes import clamped_strip
 
 from .check import Check
+from .rod import hanging
 
 DT = 1.0 / 24.0
 FRAMES, AVERAGED = 96, 24
@@ -58,30 +59,5 @@ def _error(
     for _ in range(FRAMES):
         simulation.step(DT)
         depths.append(-float((simulation.positions(body) @ turn)[tip, 2].mean()))
-    wanted = elastica(length, 9.81 * material.density / material.bend)
+    wanted = hanging(length, 9.81 * material.density / material.bend)
     return 100.0 * (float(np.mean(depths[-AVERAGED:])) / wanted - 1.0)
-
-
-def elastica(length: float, load: float) -> float:
-    """Depth of the tip of a beam that is clamped level: θ'' = −load (length − s) cos θ, θ(0) = 0, θ'(length) = 0 [m].
-
-    Found by shooting, with the midpoint rule in 1000 steps; load is weight per area over B [1/m³].
-    """
-    low, high = 0.0, load * length**2
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if _shoot(length, load, middle)[0] > 0.0 else (middle, high)
-    return _shoot(length, load, 0.5 * (low + high))[1]
-
-
-def _shoot(length: float, load: float, curvature: float) -> tuple[float, float]:
-    """Curvature and depth at the tip of a beam that begins with this curvature [1/m, m]."""
-    ds, angle, depth = length / 1000, 0.0, 0.0
-    for k in range(1000):
-        pull = load * (length - (k + 0.5) * ds)
-        half = angle + 0.5 * ds * curvature
-        middle = curvature - 0.5 * ds * pull * np.cos(angle)
-        curvature -= ds * pull * np.cos(half)
-        depth += ds * np.sin(half)
-        angle += ds * middle
-    return curvature, depth

@@ -15,13 +15,10 @@ import numpy as np
 from pbd_addon import PRESETS, Body, Simulation
 from pbd_addon.stepping import adaptive
 
-from .check import Check
+from .check import NO_BAR, Check
 
 DT = 1.0 / 24.0
 FRAMES = 10
-NO_BAR = float("inf")
-"""Of a figure that is only told."""
-
 RESIDUALS = 5.0
 """Share of a frame that the residuals may take [%]: all that made the physics true may cost no more."""
 

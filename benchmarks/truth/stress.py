@@ -19,8 +19,8 @@ from pbd_addon import Body, Collider, Simulation
 
 from ..contact_scenes import icosphere
 from . import piles
-from .check import Check, table
-from .watch import CLOTH, DT, NO_BAR, Scene, box, hung, sheet, tube, watch
+from .check import NO_BAR, Check, table
+from .watch import CLOTH, DT, Scene, box, hung, sheet, tube, watch
 
 
 def common_border(kernels: str, automatic: bool) -> Iterator[Check]:

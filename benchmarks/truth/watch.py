@@ -17,9 +17,6 @@ from ..contact_measures import crossing_pairs, edges_of
 from .check import Check
 
 DT = 1.0 / 24.0
-NO_BAR = float("inf")
-"""Of a figure that is only told."""
-
 CLOTH = Material(bend=1e-5)
 
 Move = Callable[[Simulation, int], None]

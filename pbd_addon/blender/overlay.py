@@ -9,7 +9,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ..bodies.maps import TAKES_PART
+from ..meshes.factors import TAKES_PART
 from .errors import PBDError
 from .kinds import Object, Scene
 from .output import output_modifier, shape_keys

@@ -1,4 +1,5 @@
 """What is simulated, as the user gives it: a `Body` is a mesh with a material, pins, maps and seams.
 
-Nothing here knows of a step. Read `body.py` first, then `settings.py` for materials and the solver's settings.
+A material has the fields of all parts, so this stands above them; they know bodies and materials by their attributes.
+Read `body.py` first, then `material.py`.
 """

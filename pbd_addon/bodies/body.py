@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ..arrays import arguments
-from . import joints
-from .creases import Creases, checked_creases
+from ..meshes import joints
+from ..meshes.creases import Creases, checked_creases
+from ..meshes.mesh import EMPTY, TriMesh, as_polygons, enclosed_volume, half_edges, pair_keys
+from ..parts.ropes import ROPE_WIDTH
+from ..settings.solver_settings import AIR_DENSITY
 from .maps import checked_maps
-from .mesh import EMPTY, TriMesh, as_polygons, enclosed_volume, half_edges, pair_keys
+from .material import Material
 from .rail import Rail
-from .settings import AIR_DENSITY, Material
 
 FASTEST_START = 1e3
 """No vertex may start faster [m/s]: a tenth of `time_stepping.RUNAWAY_SPEED`."""
@@ -22,9 +24,6 @@ FASTEST_START = 1e3
 SMALLEST = 1e-5
 """Least size of a body at rest [m]: a fiber of cotton is as thick, and what is smaller is no cloth. Coordinates of
 Blender, of 32 bits, are 1e-7 m apart at a distance of 1 m."""
-
-ROPE_WIDTH = 0.01
-"""A loose edge weighs and pulls like a ribbon of its body's material of this width [m]."""
 
 
 class Body:
@@ -41,7 +40,7 @@ class Body:
         masses: Masses of all vertices, (n,) [kg]; default: from the material's density.
         compliances: Compliance of every row of `edges`, (e,) [m/N]; default: from the material.
         name: Used in messages.
-        maps: Factors on the material by the names in `maps.MAPS`, each (n,) [1]. "stretch" applies to tension,
+        maps: Factors on the material by the names in `parts.MAPS`, each (n,) [1]. "stretch" applies to tension,
             compression and shear, "shrink" to rest lengths; "density" does nothing where masses are given. Where
             "collision" or "self_collision" is below a half, a vertex and its faces meet no other object, or no other
             part of the body; where "hold" is, a pin does not hold.
@@ -109,7 +108,7 @@ class Body:
         self.seams = self.mesh.edges[self.is_seam].astype(np.int64)
         self.pin_ids, self.pin_weights = self._pins("pin", pins)
         self.slide_ids, self.slide_weights = self._pins("slide", slides)
-        self.rail = None if rail is None else arguments.instance(f"{name}: rail", rail, Rail)
+        self.rail: Rail | None = None if rail is None else arguments.instance(f"{name}: rail", rail, Rail)
         both = np.intersect1d(self.pin_ids, self.slide_ids)
         if len(both):
             raise ValueError(f"{name}: vertex {both[0]} cannot both be pinned and slide")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 Figures = dict[str, Any]
-"""Fields of a `settings.Material` and their values; the others have their defaults."""
+"""Fields of a `Material` and their values; the others have their defaults."""
 
 
 def sheet(

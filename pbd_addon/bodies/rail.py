@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import arguments
-from .mesh import TriMesh, as_polygons
+from ..meshes.mesh import TriMesh, as_polygons
 
 
 class Rail:

@@ -12,7 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 import numpy as np
 
 from ..bodies.body import Body
-from ..bodies.settings import Material, SolverSettings
+from ..bodies.material import Material
 from ..constraints import Constraints, Grab, Plane, PlaneConstraints, VolumeConstraints
 from ..constraints.distance import is_soft
 from ..contact import Collider
@@ -23,6 +23,7 @@ from ..model.part import Part
 from ..parts import ORDER, PARTS
 from ..parts.grabs import Grabs
 from ..parts.skin import EndOfPass, Skin
+from ..settings.solver_settings import SolverSettings
 from ..timing.slices import finish
 from . import builders
 
@@ -140,7 +141,6 @@ def with_materials(
         model, materials=tuple(materials), maps=tuple(maps), settings=settings, sizes=sizes, bends=bends, folds=folds,
         **inertia,
     )  # fmt: skip
-    model.shear.sizes = sizes
     found = [kind.build(model, model.part(kind)) for kind in PARTS]
     model = _with_parts(model, [part for part in found if part is not None])
     factors = model.maps_of_particles(maps)

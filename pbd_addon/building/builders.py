@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bodies.body import ROPE_WIDTH
-from ..bodies.mesh import TriMesh, connected_components, half_edges, rest_volume
-from ..bodies.settings import Material, SolverSettings
+from ..bodies.material import Material
 from ..constraints import (
     DihedralConstraints,
     DistanceConstraints,
@@ -21,11 +19,15 @@ from ..constraints import (
     Sheet,
     WeldConstraints,
     hinge_geometry,
+    resolved_shares,
 )
 from ..constraints.base import once_if_equal
 from ..constraints.plate_elements import FLAT
 from ..contact import Collider, ContactConstraints, SeamNeighbors, Surface
+from ..meshes.mesh import TriMesh, connected_components, half_edges, rest_volume
 from ..model.layout import Layout
+from ..parts.ropes import ROPE_WIDTH
+from ..settings.solver_settings import SolverSettings
 
 
 def can_meet(colliders: Sequence[Collider], materials: Sequence[Material], settings: SolverSettings) -> bool:
@@ -68,7 +70,28 @@ def contact(
     usual_edges = [surface.edge if surface else 0.0 for surface in surfaces]
     of_particles = np.repeat(usual_edges, [len(body.vertices) for body in layout.bodies])
     beside = SeamNeighbors(layout.seam_pairs[sewn], edges, welds.first, of_particles)
-    return ContactConstraints(surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside, rigid)
+    piece = _pieces_at_rest(layout, welds) if sewn.any() else None
+    return ContactConstraints(
+        surfaces, obstacles, list(colliders), rest.T.copy(), list(planes), welds, beside, rigid, piece
+    )
+
+
+def _pieces_at_rest(layout: Layout, welds: WeldConstraints) -> np.ndarray:
+    """As `broad_phase.Rules.piece` has it, where there are seams.
+
+    Panels lie somewhere at rest, perhaps on one another; only if a body starts so, that says how far apart they are.
+    What is sewn at several places is at none of them.
+    """
+    rest, parts = layout.rest_vertices, []
+    for number, (body, mesh, roped) in enumerate(zip(layout.bodies, layout.meshes(), layout.sewn.roped)):
+        own = np.zeros(len(body.vertices), int)
+        if len(body.seams) and not roped and not np.array_equal(body.vertices, body.rest_vertices):
+            own = connected_components(mesh.edges, len(own)).astype(int)
+        parts.append(own + layout.slices[number].start)
+    piece = np.concatenate(parts)
+    several = welds.first[(rest != rest[welds.first]).any(axis=1)]
+    piece[several] = -1 - several
+    return piece
 
 
 def welds(layout: Layout) -> WeldConstraints:
@@ -109,7 +132,7 @@ def shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
     geometry = 2.0 * area / lengths**2
     built = DistanceConstraints(
-        "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, layout.extents
+        "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, alone=True
     )
     built.first_number = sum(len(b.mesh.edges) for b in layout.bodies)
     return built
@@ -149,11 +172,14 @@ def bends(
     dynamic = np.array([b.dynamic_mesh for b in layout.bodies])[body]
     isometric &= ~np.array([material.bend_yield > 0.0 for material in materials])[body] & ~dynamic
     numbers = np.flatnonzero(~isometric)
+    shares = resolved_shares(hinges, stencils, rest, w)
     bends = (
         plates,
-        IsometricConstraints(hinges[isometric], stencils[:, isometric], body[isometric], w, plates),
+        IsometricConstraints(
+            hinges[isometric], stencils[:, isometric], body[isometric], w, plates, shares[isometric]
+        ),
         DihedralConstraints(
-            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers
+            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers, shares[numbers]
         ),
     )  # fmt: skip
     follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")

@@ -10,6 +10,7 @@ from .bend import (
     DihedralConstraints as DihedralConstraints,
     IsometricConstraints as IsometricConstraints,
     hinge_geometry as hinge_geometry,
+    resolved_shares as resolved_shares,
 )
 from .custom import CustomConstraints as CustomConstraints
 from .distance import DistanceConstraints as DistanceConstraints

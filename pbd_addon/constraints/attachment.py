@@ -9,13 +9,17 @@ from: a spring of rest length 0; the weight takes its stiffness from none, at 0,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.settings import Material, SolverSettings
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Attached
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, compliances, gradients_to_targets, relaxation
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class AttachmentConstraints(Constraints):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..arrays.coloring import color
 from ..arrays.distinct import distinct
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels, numpy as numpy_kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Colored
+from ..settings.solver_settings import SolverSettings
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
@@ -198,7 +201,7 @@ class Constraints:
     h: float = 0.0
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
-        """Set the factors per particle, (n,) each, by the names in `maps.MAPS`; `set_materials` follows.
+        """Set the factors per particle, (n,) each, by the names in `parts.MAPS`; `set_materials` follows.
 
         Most kinds use none.
         """

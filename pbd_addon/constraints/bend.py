@@ -14,15 +14,17 @@ from: Bergou et al. 2006: a quadratic energy, whose gradient is constant
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import of_rows
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..kernels.protocol.frames import Call
-from ..kernels.protocol.projections import FlatHinges, Hinges
+from ..kernels.protocol.guards import SMALLEST
+from ..kernels.protocol.projections import LEAST_GIVE, FlatHinges, Hinges
+from ..meshes.factors import of_rows
+from ..settings.solver_settings import SolverSettings
 from .base import (
     NO_STIFFNESS,
     NOTHING,
@@ -41,6 +43,9 @@ from .base import (
     within_half_turn,
 )
 from .plate import PlateConstraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 TOLERANCE = 0.02
 """Accepted error of a hinge's angle [rad]: about 1° is visible at a crease."""
@@ -79,15 +84,50 @@ def _cotangent(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (a * b).sum(axis=0) / np.maximum(_cross_length(a, b), 1e-300)
 
 
+RESOLVED = 0.7
+"""How much of what neighbors take back of a hinge's own motion it moves further, see `resolved_shares`. A clamped strip
+of cotton, ten cells of 10 mm, whose end is at 50.1° with 160 steps, is with 20 at 53.7, 50.6, 49.3, 48.0° with 0, 0.5,
+0.7, 0.9."""
+
+
+def resolved_shares(hinges: np.ndarray, stencils: np.ndarray, rest: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Share of each hinge's own motion that its neighbors take back in one pass where a sheet is bent smoothly, (m,).
+
+    A hinge that is projected alone closes by K W K^T of its force. In a smooth field of forces its neighbors open it
+    again by nearly as much, so that after a pass over all it has resisted with 1 / (alpha + K W K^T) instead of
+    1 / alpha. The fields are those of the quadratic functions of the place at rest. At a border a share is smaller, and
+    that of a hinge without neighbors is 0.
+
+    Args:
+        hinges: (m, 4) int.
+        stencils: K, (4, m) [1/m].
+        rest: Rest positions, (n, 3) [m].
+        w: Inverse masses, (n,) [1/kg].
+    """
+    ids = hinges.T
+    back, strength = np.zeros(len(hinges)), np.zeros(len(hinges))
+    for one, other in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)):
+        centered = rest - rest.mean(axis=0) if len(rest) else rest
+        force = ((centered[:, one] * centered[:, other])[ids] * stencils).sum(axis=0)
+        moved = w * np.bincount(ids.ravel(), (stencils * force).ravel(), len(rest))
+        back += force * (moved[ids] * stencils).sum(axis=0)
+        strength += force**2
+    own = strength * (w[ids] * stencils**2).sum(axis=0)
+    return RESOLVED * np.clip(1.0 - back / np.maximum(own, SMALLEST), 0.0, 1.0)
+
+
 class _HingeConstraints(Constraints):
     """Rows of hinges (m, 4) with the stiffness of a material's `bend`."""
 
     cause = "bend"
     tolerance = TOLERANCE
 
-    def __init__(self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints | None) -> None:
+    def __init__(
+        self, hinges: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints | None, shares: np.ndarray
+    ) -> None:
         self.plates = plates
         self.rows = sort_rows(hinges, body, w)
+        self.shares = shares[self.rows.order]
         self.colored = self.rows.colored()
         self.factors: np.ndarray | float = 1.0
 
@@ -138,6 +178,7 @@ class DihedralConstraints(_HingeConstraints):
         geometry: l² / (A1 + A2), (m,).
         plates: Plate bending of stiff bodies, whose rows have no effect here.
         numbers: Index of each row among `Folds`, (m,) int.
+        shares: See `resolved_shares`, (m,).
 
     Attributes:
         yielded: Whether rest angles may be others than at the beginning.
@@ -154,8 +195,9 @@ class DihedralConstraints(_HingeConstraints):
         w: np.ndarray,
         plates: PlateConstraints | None,
         numbers: np.ndarray,
+        shares: np.ndarray,
     ) -> None:
-        super().__init__(hinges, body, w, plates)
+        super().__init__(hinges, body, w, plates, shares)
         self.numbers, self.yielded = numbers[self.rows.order], False
         self.rest_angles = rest_angles[self.rows.order]
         self.geometry = geometry[self.rows.order]
@@ -177,7 +219,7 @@ class DihedralConstraints(_HingeConstraints):
         return [Call("clear", 0, (self.multipliers,))]
 
     def calls(self, last: bool, fresh: bool) -> list[Call]:
-        hinges = Hinges(self.weights, self.rest_angles, self.alpha, self.gamma, self.k)
+        hinges = Hinges(self.weights, self.rest_angles, self.alpha, self.gamma, self.k, self.shares)
         return [Call("project_dihedral", 2, (self.colored, hinges, self.multipliers))]
 
     def residual(self, p: np.ndarray) -> Residual:
@@ -220,15 +262,22 @@ class IsometricConstraints(_HingeConstraints):
         hinges: (m, 4) int, flat at rest.
         stencils: (4, m) [1/m].
         plates: Plate bending of stiff bodies, whose rows have no effect here.
+        shares: See `resolved_shares`, (m,).
     """
 
     name = "isometric bend"
     inverse_masses: np.ndarray
 
     def __init__(
-        self, hinges: np.ndarray, stencils: np.ndarray, body: np.ndarray, w: np.ndarray, plates: PlateConstraints
+        self,
+        hinges: np.ndarray,
+        stencils: np.ndarray,
+        body: np.ndarray,
+        w: np.ndarray,
+        plates: PlateConstraints,
+        shares: np.ndarray,
     ) -> None:
-        super().__init__(hinges, body, w, plates)
+        super().__init__(hinges, body, w, plates, shares)
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
         self.rows = self.rows._replace(order=self.rows.order[:0].copy())  # nothing else asks for it
         self.multipliers = np.zeros((3, self.stencils.shape[1]))
@@ -258,7 +307,8 @@ class IsometricConstraints(_HingeConstraints):
         leverage = self.inverse_masses[self.rows.indices] * self.stencils
         stiffness = (leverage * self.stencils).sum(axis=0)
         brake = 1.0 + self.gamma if len(self.gamma) else 1.0
-        scale = -self.k / (stiffness * brake + self._alpha(slice(None)))
+        stiffness, alpha = stiffness * brake, self._alpha(slice(None))
+        scale = -self.k / (stiffness + np.maximum(alpha - self.shares * stiffness, LEAST_GIVE * alpha))
         leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage  # a view would keep all of it
         self.hinges = FlatHinges(self.stencils, leverage, NOTHING, scale, self.gamma)
 

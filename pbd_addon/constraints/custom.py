@@ -9,14 +9,18 @@ from: Macklin et al. 2016, eq. 18; of PBD, with k instead of α: Müller et al. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import arguments
 from ..arrays.coloring import color
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, directions, relaxation
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """From positions of the particles of r rows (r, k, 3) [m] and their indices (r,) to C (r,) and dC/dx (r, k, 3)."""

@@ -11,16 +11,16 @@ Straight runs of edges are solved as a whole (`chains`); then all edges that are
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.maps import of_rows
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.chains import Along, Links
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Colored, Springs
+from ..meshes.factors import of_rows
+from ..settings.solver_settings import SolverSettings
 from .base import (  # fmt: skip
     NO_STIFFNESS,
     NOTHING,
@@ -39,6 +39,9 @@ from .base import (  # fmt: skip
 )
 from .chains import Family, filter_chains, find_families, lay_out
 
+if TYPE_CHECKING:
+    from ..bodies.material import Material
+
 INFLATED = 1.1
 """A skin that is to hold more than this multiple of its rest volume counts as inflated: 1.1 strains edges by 3 %."""
 
@@ -51,8 +54,8 @@ not show, and with 160 substeps curtains with and without shear in chains differ
 SOFT_STRAIN = 0.005
 """Cloth is soft if its strain under its own weight, density · g · size / stretch, exceeds this [1].
 
-Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002, and chains of shear would triple its largest
-strain. Sheets of 100 N/m, which hang 40 % too deep without them, lengthen by 0.015."""
+Stiffer cloth hangs by its geometry: cotton of 1 m lengthens by 0.0002. Sheets of 100 N/m, which hang 12 % too deep with
+one round of shear and stretch, lengthen by 0.015."""
 
 
 SECOND_ORDER_SWEEPS = 3
@@ -60,11 +63,11 @@ SECOND_ORDER_SWEEPS = 3
 steps: mean strain of the last ten of 50 frames 0.30, 0.25, 0.23 % with 1, 2, 3 sweeps, largest 11, 5.7, 5.2 %, at 23,
 25, 26 ms; with 20 steps of first order and one sweep it is 0.20 and 6.5 %, at 43 ms."""
 
-PIN_EDGES, PIN_ROWS, PIN_SWEEPS = 16, 0.1, 8
+PIN_EDGES, PIN_ROWS, PIN_SWEEPS = 16, 0.1, 12
 """After the chains, rows within so many edges of a firm pin, if they are at most this share of a body's rows, are swept
 so often. A few pins that carry a whole sheet strain the edges around them most, because the family that is solved
 first is left by the last one. In a swinging curtain of 100 x 100 vertices that hangs by two corners, the largest strain
-of the last ten of 50 frames is 5.4 %; with 8 edges and 4 sweeps 3.5, 16 and 4 3.3, 16 and 8 2.6, 16 and 12 2.6 %."""
+of the last ten of 50 frames is 18 %; with 8 edges and 8 sweeps 3.5, 16 and 8 3.3, 16 and 12 3.0, 16 and 16 2.8 %."""
 
 
 ALL = np.zeros(0, np.int32)
@@ -124,8 +127,7 @@ class DistanceConstraints(Constraints):
         compliance: Compliance of each row that overrides the material, (m,) [m/N]; NaN for none.
         chains_through: Rest positions (n, 3) [m] to find chains in, which are solved before the sweep; None for a sweep
             only.
-        sizes: Largest extent of each body at rest, (bodies,) [m], if only soft bodies should have chains; rows in
-            chains are then solved once, without a sweep.
+        alone: Whether rows in chains are solved once, without a sweep.
         is_rope: Which rows belong to no face, (m,) bool; default: none.
 
     Attributes:
@@ -153,7 +155,7 @@ class DistanceConstraints(Constraints):
         fields: tuple[str, str],
         compliance: np.ndarray | None = None,
         chains_through: np.ndarray | None = None,
-        sizes: np.ndarray | None = None,
+        alone: bool = False,
         is_rope: np.ndarray | None = None,
     ) -> None:
         self.name = name
@@ -172,7 +174,7 @@ class DistanceConstraints(Constraints):
         if compliance is not None and not np.isnan(compliance).all():
             self.own_compliance = compliance[order]
         self.multipliers = np.zeros(len(order))
-        self.chains_through, self.sizes = chains_through, sizes
+        self.chains_through, self.alone = chains_through, alone
         self.chained: tuple[bool, ...] = ()
         self.families: list[Family] = []
         self.in_chains = np.zeros(0, bool)
@@ -237,7 +239,7 @@ class DistanceConstraints(Constraints):
         self.sides = 1 if same else 2
         self.compliance = self.compliance[: self.sides].copy()
         self.active = bool((self.compliance < NO_STIFFNESS).any())
-        self._find_chains(materials, settings)
+        self._find_chains(materials)
         self.near_pins = self._find_near_pins(len(w))
         self.h = 0.0
 
@@ -245,15 +247,12 @@ class DistanceConstraints(Constraints):
         """What PBD has instead of stiffness in tension and in compression, (2, m)."""
         return np.array([[getattr(m, f"k_{field}") for m in materials] for field in self.fields])[:, self.rows.body]
 
-    def _find_chains(self, materials: Sequence[Material], settings: SolverSettings) -> None:
-        """Find chains in all bodies except inflated ones; with `sizes`, in soft ones only.
+    def _find_chains(self, materials: Sequence[Material]) -> None:
+        """Find chains in all bodies except inflated ones.
 
         All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
         """
-        if self.sizes is None:
-            chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= INFLATED for m in materials)
-        else:
-            chained = tuple(is_soft(materials, settings, self.sizes).tolist())
+        chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= INFLATED for m in materials)
         if self.chains_through is None or chained == self.chained:
             return
         self.chained = chained
@@ -268,7 +267,7 @@ class DistanceConstraints(Constraints):
 
     def _find_near_pins(self, count: int) -> np.ndarray:
         """Rows that are swept again after the chains, see `PIN_EDGES`, (k,) int; `count` is that of all particles."""
-        if self.relaxed or self.sizes is not None or not self.families:
+        if self.relaxed or self.alone or not self.families:
             return np.zeros(0, int)
         one, other = self.rows.indices
         reached = np.zeros(count, bool)
@@ -323,14 +322,14 @@ class DistanceConstraints(Constraints):
         self._divided_for = self.pushed.tobytes()
         self.both_ways = self.in_chains & ~self.pushed if self.chains else np.zeros_like(self.pushed)
         back = self.both_ways[self.rows.body]
-        if self.sizes is not None and self.chains:
+        if self.alone and self.chains:
             back = self.chain_rows
         self.way_back: list[Chained] = []
         self.sweep = None
         if back.all() and len(back):
             return
         self.sweep = self._swept(np.flatnonzero(~back) if back.any() else slice(None))
-        families = [filter_chains(chained.family, back) for chained in self.chains if self.sizes is None]
+        families = [filter_chains(chained.family, back) for chained in self.chains if not self.alone]
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
 
     def _scale_anew(self) -> None:
@@ -396,11 +395,11 @@ class DistanceConstraints(Constraints):
     def calls(self, last: bool, fresh: bool) -> list[Call]:
         kept = last or not self.once
         there = [(number, 1) for number in range(len(self.chains))]
-        if self.sweep is None and self.sizes is None:
+        if self.sweep is None and not self.alone:
             # At the turning point the last family is solved twice in a row.
             there = [*there[:-1], (len(there) - 1, 2), *there[-2::-1]]
         back = [(number, 1) for number in range(len(self.way_back))][::-1]
-        found = [*self._along(self.chains, there, fresh), *self._along(self.way_back, back, False)]
+        found = [*self._along(self.chains, there, fresh, kept), *self._along(self.way_back, back, False, True)]
         if self.sweep is not None:
             found += self._sweep_over(self.sweep, self.sweeps, kept)
         if self.around_pins is not None:
@@ -438,11 +437,11 @@ class DistanceConstraints(Constraints):
         kernels.project_distance(packed, x, rows.colored(), springs, self.multipliers, 1)
         kernels.unpack(packed, p)
 
-    def _along(self, chains: list[Chained], order: list[tuple[int, int]], fresh: bool) -> list[Call]:
+    def _along(self, chains: list[Chained], order: list[tuple[int, int]], fresh: bool, kept: bool) -> list[Call]:
         """Solve these families.
 
         order: their indices, and how often each is solved in a row.
-        fresh: whether multipliers are 0 so far.
+        fresh: whether multipliers are 0 so far; kept: whether they are asked for.
         """
         every, begun = self.multipliers, set()
         calls = [] if fresh else [Call("put", 0, (every, one.row_of_step, one.multipliers, ALL)) for one in chains]
@@ -451,7 +450,8 @@ class DistanceConstraints(Constraints):
             is_first = fresh and number not in begun
             calls.append(Call("project_chains", 2, (one.along, one.links, one.multipliers, passes, is_first)))
             begun.add(number)
-        return calls + [Call("put", 0, (one.multipliers, one.steps, every, one.rows)) for one in chains]
+        read = [Call("put", 0, (one.multipliers, one.steps, every, one.rows)) for one in chains if kept]
+        return calls + read
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return self._lengths(x.T) - self.rest_lengths

@@ -9,14 +9,18 @@ from: as `attachment`; springs side by side, so that together they have the comp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import arguments
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.projections import Attached
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, compliances, gradients_to_targets
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 GRIP = 0.005
 """Default compliance of a grip, soft enough not to jerk at cloth [m/N]."""

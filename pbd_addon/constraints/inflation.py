@@ -9,16 +9,20 @@ from: XPBD's system of these two unknowns, which are solved together (Macklin et
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.inflation import Balance, Skin, SkinRows
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints
 from .distance import DistanceConstraints
 from .skin import PressurizedSkin
 from .volume import VolumeConstraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class InflationConstraints(Constraints):

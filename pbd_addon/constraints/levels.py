@@ -13,19 +13,23 @@ follow their ends (Müller 2008). They only pull, so that cloth can fold freely.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays.coloring import color
-from ..bodies.mesh import TriMesh
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.motion import Islands
+from ..meshes.mesh import TriMesh
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, gradients_of_distance, make
 from .coarsening import find_levels
 from .surface_graph import distances_along
 from .tether import SLACK_MARGIN, is_tethered, least_strain, worst_case_factors
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class LevelConstraints(Constraints):

@@ -9,19 +9,24 @@ from: Müller et al. 2007, sec. 3.4; friction: Macklin et al. 2014, eq. 24
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import arguments
-from ..bodies.maps import TAKES_PART, of_rows
-from ..bodies.settings import Material, SolverSettings, calm_speed, distance_at
 from ..kernels import Kernels
+from ..meshes.factors import TAKES_PART, of_rows
+from ..settings.scale import calm_speed, distance_at
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints
 from .rigid import RigidConstraints
 from .rigid_contacts import NO_PLANES, RIGID_PASSES, ContactPasses
 
+if TYPE_CHECKING:
+    from ..bodies.material import Material
+
 PUSH_SPEED = 1.0
-"""Largest speed at which overlaps are resolved [m/s]; less for small bodies, see `settings.calm_speed`."""
+"""Largest speed at which overlaps are resolved [m/s]; less for small bodies, see `scale.calm_speed`."""
 
 RIGID_ERROR = 0.1
 """Share of the deepest overlap of a rigid piece that may be left to the next substep."""

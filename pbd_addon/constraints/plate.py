@@ -15,18 +15,21 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bodies.creases import Creases
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
+from ..meshes.creases import Creases
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, within_half_turn
 from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 STIFF_SHEET = 0.1
 """A body is stiff above this h² B / (ρ l⁴). Hinges solved in one pass let a clamped strip of ten cells sag 32 % too

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bodies.creases import Creases
-from ..bodies.mesh import half_edges, pair_keys
+from ..meshes.creases import Creases
+from ..meshes.mesh import half_edges, pair_keys
 
 FLAT = 1e-3
 """A hinge counts as flat at rest below this dihedral angle [rad]."""

@@ -12,12 +12,16 @@ the whole piece, see `rigid_contacts`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 SMALLEST_MOMENT = 1e-10
 """A moment of inertia below this share of the largest counts as zero: a straight rod does not turn about itself."""

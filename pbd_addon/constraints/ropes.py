@@ -14,16 +14,20 @@ in every substep.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import of_rows
-from ..bodies.mesh import connected_components
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
+from ..meshes.factors import of_rows
+from ..meshes.mesh import connected_components
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, directions
 from .plate_blocks import PlateBlocks, levels_of
 from .plate_elements import FLAT, PlateElements
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 MOST_TURNS, TURNED = 8, 1e-4
 """A rope that is curled at rest is solved at most this often, until no direction of a curl changes by more [1]."""

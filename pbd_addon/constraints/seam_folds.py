@@ -9,12 +9,16 @@ from: as there
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.mesh import half_edges
-from ..bodies.settings import Material, SolverSettings
+from ..meshes.mesh import half_edges
+from ..settings.solver_settings import SolverSettings
 from .bend import DihedralConstraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class SeamFoldConstraints(DihedralConstraints):
@@ -31,7 +35,8 @@ class SeamFoldConstraints(DihedralConstraints):
     name = "seam bend"
 
     def __init__(self, hinges: np.ndarray, geometry: np.ndarray, body: np.ndarray, w: np.ndarray) -> None:
-        super().__init__(hinges, np.zeros(len(hinges)), geometry, body, w, None, np.arange(len(hinges)))
+        angles = shares = np.zeros(len(hinges))
+        super().__init__(hinges, angles, geometry, body, w, None, np.arange(len(hinges)), shares)
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         super().set_materials(materials, settings, w)

@@ -14,16 +14,21 @@ from: Müller et al. 2007, sec. 3.3, whose rigid distance of 0 puts both ends at
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.mesh import connected_components
-from ..bodies.settings import Material, SolverSettings, calm_speed
 from ..kernels import Kernels
 from ..kernels.protocol.motion import Islands
 from ..kernels.protocol.projections import Springs
+from ..meshes.mesh import connected_components
+from ..settings.scale import calm_speed
+from ..settings.solver_settings import SolverSettings
 from .base import NOTHING, Constraints, compliances, gradients_of_distance, laid_out, sort_rows
 from .distance import DistanceConstraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 SEAM_STIFFNESS = 30.0
 """Stiffness of a seam while it closes [N/m].
@@ -33,7 +38,7 @@ edges; at 10,000 N/m the first pairs that meet hold the others apart, which stay
 
 CATCH_UP = 1.0
 """Fastest that a pair catches up which was held back, while it is more than a usual edge apart [m/s]; less on small
-bodies, see `settings.calm_speed`.
+bodies, see `scale.calm_speed`.
 
 The mass of one vertex is nothing against `SEAM_STIFFNESS`: it would be thrown at what holds it back by nearly the whole
 gap in each substep. A shirt of 7900 vertices stayed open by 0.12 m then, and took four times as long. Closer pairs,

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..bodies.settings import SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.inflation import Carried, SkinRows
 from ..kernels.protocol.motion import Islands
+from ..settings.solver_settings import SolverSettings
 from .base import NO_STIFFNESS, NOTHING
 from .distance import DistanceConstraints
 from .struts import StrutConstraints

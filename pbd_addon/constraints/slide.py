@@ -9,15 +9,18 @@ from: the distance constraint of Müller et al. 2007, sec. 4.1, whose q moves wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.maps import TAKES_PART
-from ..bodies.settings import Material, SolverSettings
-from ..bodies.surface_points import closest_weights, nearest_points
 from ..kernels import Kernels
+from ..meshes.factors import TAKES_PART
+from ..meshes.surface_points import closest_weights, nearest_points
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints, compliances, relaxation
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 ON_RAIL = 1e-4
 """What is nearer than this is on the rail [m]. A coordinate in 32 bits is wrong by up to 4e-6 m where it is 100 m."""

@@ -9,11 +9,14 @@ from: the bar of Hooke's law; rows as in `distance`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.settings import Material
 from .distance import DistanceConstraints
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 
 class StrutConstraints(DistanceConstraints):

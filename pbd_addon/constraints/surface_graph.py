@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays.distinct import distinct
 from ..arrays.incidence import by_owner, entries
-from ..bodies.mesh import TriMesh, pair_keys
+from ..meshes.mesh import TriMesh, pair_keys
 
 CROOKED = 1.15
 """A path is used instead of the arc if it is longer by this factor; a smaller excess may be an error of measurement."""

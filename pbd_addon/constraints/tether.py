@@ -13,16 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.mesh import TriMesh, connected_components
-from ..bodies.settings import Material, SolverSettings
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Tethered
+from ..meshes.mesh import TriMesh, connected_components
+from ..settings.solver_settings import SolverSettings
 from .base import Constraints
 from .distance import DistanceConstraints, is_soft
 from .surface_graph import SurfaceGraph
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 PER_PARTICLE = 2
 """Tethers of a particle, to the nearest groups of pins. The nearest does most: a curtain of 48 x 48 on two corners

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.fields import ATMOSPHERE
-from ..bodies.settings import Material, SolverSettings
 from ..kernels import Kernels
 from ..kernels.protocol.inflation import Volumes
+from ..settings.solver_settings import ATMOSPHERE, SolverSettings
 from .base import Constraints, Residual, relaxation
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 BURST, LEAKING = 1, 2
 """What has become of a piece: it has no pressure any more, or loses its gas through a hole."""

@@ -65,6 +65,8 @@ class Rules(NamedTuple):
         rest: Rest positions of the particles of bodies, (3, n) [m].
         left_out: Particles that meet nothing but their own body, and those that do not meet this, (N,) bool each, None
             for none; nor do edges and faces with one of them.
+        piece: Of each particle of bodies a number that those have in common whose rest positions say how far apart they
+            are, (n,) int; None: all of a body.
     """
 
     distance: np.ndarray
@@ -73,6 +75,7 @@ class Rules(NamedTuple):
     points_only: bool
     rest: np.ndarray
     left_out: Sequence[np.ndarray | None]
+    piece: np.ndarray | None = None
 
     def equals(self, other: Rules) -> bool:
         """Whether all is the same, up to distances and rest positions."""
@@ -336,7 +339,11 @@ class BroadPhase:
         rest, (one, _, other, _) = self._rules.rest, rows.particles
         across = rest.take(one, axis=1) - rest.take(other, axis=1)
         limit = self._distance.diagonal() / REST_SHARE + 2.0 * self._longest
-        near = np.flatnonzero(np.einsum("im,im->m", across, across) < (limit**2).take(self._owner.take(one)))
+        near = np.einsum("im,im->m", across, across) < (limit**2).take(self._owner.take(one))
+        if self._rules.piece is not None:
+            pieces = self._rules.piece.take(rows.particles)
+            near &= (pieces == pieces[0]).all(axis=0)
+        near = np.flatnonzero(near)
         gap = kernels.closest_points(rest, rows.particles.take(near, axis=1), rows.kind[near])[1]
         rows.min_distance[near] = np.minimum(rows.min_distance[near], REST_SHARE * gap)
 

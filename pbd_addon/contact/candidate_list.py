@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.frames import WatchedCones, WatchedMotion
 from .broad_phase import SMOOTH_SHARE, BroadPhase, Rules, SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
@@ -181,6 +182,13 @@ class CandidateList:
         """Particles of each obstacle that moves in the frame."""
         still = self.bounds.is_still[self._bodies : -1]
         return [one.part for one, is_still in zip(self._surfaces[self._bodies :], still) if one and not is_still]
+
+    def watch(self, lengths: Sequence[float]) -> tuple[WatchedMotion, WatchedCones] | None:
+        """What shows that no query is due in substeps of these lengths of time; None if one is at once."""
+        fields, motion = self.broad_phase.height_fields, self.bounds.watch(lengths)
+        if fields is None or self._is_stale or not len(motion.steps) or (self._have_fields & ~fields.are_known).any():
+            return None
+        return motion, WatchedCones(fields.faces, *fields.checks[2:])
 
     def update(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, before_guard: bool = False) -> bool:
         """Query where motion bounds or height fields are violated; whether the candidates have changed.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import arguments
-from ..bodies import joints
-from ..bodies.mesh import TriMesh, as_polygons
+from ..meshes import joints
+from ..meshes.mesh import TriMesh, as_polygons
 
 
 class Collider:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.maps import left_out
-from ..bodies.settings import Material, SolverSettings, calm_speed, distance_at
 from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Watch, WatchedPairs
+from ..meshes.factors import left_out
+from ..settings.scale import calm_speed, distance_at
+from ..settings.solver_settings import SolverSettings
 from ..timing.slices import finish
 from .broad_phase import Rules, SurfacePair
 from .candidate_list import CandidateList
@@ -18,10 +21,13 @@ from .contact_rows import ContactRows
 from .contacts import Contacts
 from .friction import apply_friction_and_restitution, read_coefficients
 from .guard_rounds import guard, hold_back
-from .narrow_phase import NearSearch, find_contacts
+from .narrow_phase import ROUNDING, NearSearch, find_contacts
 from .penetration import Penetration, crosses_anew
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 AUTO_DISTANCE = 0.5
 """Default distance between layers of cloth, in edges."""
@@ -44,6 +50,7 @@ class ContactConstraints(ContactRows):
         welds: Particles that are one; of each group, the surfaces have the first.
         seam_neighbors: What comes closer beside seams.
         rigid: Which particles are rigid.
+        piece: As in `broad_phase.Rules`.
 
     Attributes:
         is_crossing_free: Whether the last substep ended without an unresolved crossing.
@@ -64,8 +71,9 @@ class ContactConstraints(ContactRows):
         welds: WeldConstraints,
         seam_neighbors: SeamNeighbors,
         rigid: RigidConstraints,
+        piece: np.ndarray | None = None,
     ) -> None:
-        self.rigid = rigid
+        self.rigid, self._piece = rigid, piece
         self.welds = welds
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
@@ -95,7 +103,7 @@ class ContactConstraints(ContactRows):
         if is_apart:
             self.penetration.is_known, self.penetration.intersecting = True, np.zeros(self._p.shape[1], bool)
         self.is_crossing_free = True
-        self._was_pinched = False
+        self._was_pinched = self._is_far = False
         self._touched = np.zeros((2, self._p.shape[1]), bool)
         self._contacts = Contacts.none()
         self._rounds: list[Contacts] = []
@@ -240,6 +248,25 @@ class ContactConstraints(ContactRows):
         self.unprojected = None
         self._is_first_pass, self._is_far = True, False
         self._contacts, self._rounds = Contacts.none(), []
+
+    def watch(self, fractions: Sequence[float]) -> Watch | None:
+        """What shows that there is nothing to do in substeps that end at these fractions of the frame, all or the first
+        ones; None if there may be at once.
+
+        It was nothing in the substep before, nothing else moves, and nothing is to be led out.
+        """
+        rows, can_rest = self.candidate_list.rows, not (self.candidate_list.moving_parts or self.penetration.is_due)
+        if not (self._is_far and can_rest) or self.welds.active or self.rigid.active:
+            return None
+        found = self.candidate_list.watch(np.diff(fractions, prepend=self._fraction).tolist())
+        pairs = WatchedPairs(rows.particles, rows.normals, rows.kind, (1.0 + ROUNDING) * rows.min_distance)
+        return Watch(self._p, *found, pairs) if found else None
+
+    def idle(self, h: float, fractions: Sequence[float]) -> None:
+        """Take note of substeps of h seconds in which there was nothing to do, see `watch`."""
+        for fraction in fractions:
+            self.begin_substep(h, fraction)
+        self._is_far = True
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         if not np.isfinite(p).all():
@@ -400,7 +427,8 @@ class ContactConstraints(ContactRows):
         thickness = self._thickness()
         self._between = np.where(is_rigid | is_rigid[:, None], thickness[:, None] + thickness, self._between)
         is_self = np.array([meet and material.self_collision for material in materials], bool)
-        return Rules(self._distances(), is_self, meet, settings.collisions == "FAST", self.rest, self._left_out)
+        is_fast = settings.collisions == "FAST"
+        return Rules(self._distances(), is_self, meet, is_fast, self.rest, self._left_out, self._piece)
 
     def _thickness(self) -> np.ndarray:
         return np.array([material.thickness for material in self._materials])

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.mesh import connected_components
 from ..kernels import FACE, Kernels
+from ..meshes.mesh import connected_components
 from .broad_phase import SurfacePair
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.settings import Material
 from ..constraints import RigidConstraints
 from ..kernels import Kernels
 from .collider import Collider
 from .contacts import Contacts
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 FRICTION_PASSES = 2
 """Jacobi passes of friction over all contacts."""

@@ -8,9 +8,11 @@ is checked in every substep.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays.distinct import distinct
 from ..kernels import Kernels
 from .cells import Cells, Level
 from .patches import CELL_DEPTH, PATCH_DEPTH
@@ -27,6 +29,25 @@ SMOOTH_PATCHES = 0.75
 cloth crumples, more neighbors would become contacts, and none again, as it moves."""
 
 
+class ConeChecks(NamedTuple):
+    """Patches whose normals have to stay in cones.
+
+    Attributes:
+        level: Number of the partition of each, (m,) int.
+        patch: Its number there, (m,) int.
+        first, stop: Where its faces begin and end, (m,) int32.
+        axes: Those of the cones, (3, m).
+        cosines: Of their half-angles, (m,).
+    """
+
+    level: np.ndarray
+    patch: np.ndarray
+    first: np.ndarray
+    stop: np.ndarray
+    axes: np.ndarray
+    cosines: np.ndarray
+
+
 class HeightFields:
     """Pieces of surfaces that are height fields.
 
@@ -38,14 +59,15 @@ class HeightFields:
         left_out: Which patches, and which neighborhoods, are height fields, as nodes of the tree of cells.
         is_smooth: Of which surfaces nearly all is one, (k + 1,) bool: few candidates are to be expected.
         are_known: For which surfaces they have been looked for, (k + 1,) bool.
+        checks: What is looked at in every substep.
     """
 
     def __init__(self, cells: Cells, surfaces: int) -> None:
         self._cells, self.left_out = cells, cells.left_out
         self.left_out.is_flat[:] = False
         self.is_smooth, self.are_known = np.zeros((2, surfaces + 1), bool)
-        # Patches of each level, the axes of their cones, and the cosines of the half-angles.
-        self._checks = [(np.zeros(0, int), np.zeros((3, 0)), np.zeros(0)) for _ in cells.levels]
+        nothing, none = np.zeros(0, int), np.zeros(0, np.int32)
+        self.checks = ConeChecks(nothing, nothing, none, none, np.zeros((3, 0)), np.zeros(0))
 
     def update(self, kernels: Kernels, p: np.ndarray, fresh: np.ndarray, only_fresh: bool) -> np.ndarray:
         """Find those of surfaces `fresh` (k + 1,) anew at p (3, N) [m], and of others that may have lost some.
@@ -57,8 +79,8 @@ class HeightFields:
         """
         lost = np.zeros_like(fresh)
         if not only_fresh:
-            for level, are_outside in zip(self._cells.levels, self._are_outside(kernels, p)):
-                lost[level.owner[are_outside]] = True
+            for number, patches in self._outside(kernels, p):
+                lost[self._cells.levels[number].owner[patches]] = True
             lost &= ~fresh
         if fresh.any():
             for level in self._cells.levels:
@@ -80,6 +102,7 @@ class HeightFields:
         normals = np.zeros((3, cells.faces.shape[1]))
         normals[:, some] = kernels.unit_normals(p, cells.faces.take(some, axis=1))
         is_known = np.zeros(1, bool)  # as part of a larger neighborhood
+        parts = [self._checks_but(which)]
         for number, level in enumerate(cells.levels):
             before, theirs = self._is_flat(level), which.take(level.owner) & (level.owner >= 0)
             is_known = is_known.repeat(len(theirs) // len(is_known))
@@ -100,33 +123,47 @@ class HeightFields:
             most = np.where(is_flat[0], 0.0, -1.0)
             np.maximum.at(most, members[rows], turn[rows])
             before[:, theirs] = is_flat[:, theirs]
-            others = np.flatnonzero(~theirs[self._checks[number][0]])
             checked = np.flatnonzero(theirs & (most >= 0.0))
-            now = checked, axes.take(checked, axis=1), np.cos(wide - most)[checked]
-            kept = (column.take(others, axis=-1) for column in self._checks[number])
-            self._checks[number] = tuple(np.concatenate(both, axis=-1) for both in zip(kept, now))
+            faces = level.first_faces[checked], level.first_faces[checked + 1]
+            cones = axes.take(checked, axis=1), np.cos(wide - most)[checked]
+            parts.append(ConeChecks(np.full(len(checked), number), checked, *faces, *cones))
             is_known = is_known | is_flat[1]
+        self.checks = ConeChecks(*(np.concatenate(columns, axis=-1) for columns in zip(*parts)))
         self.are_known[which] = True
+
+    def _checks_but(self, which: np.ndarray) -> ConeChecks:
+        """The checks of all surfaces but `which` (k + 1,) bool."""
+        kept = np.ones(len(self.checks.level), bool)
+        for number, level in enumerate(self._cells.levels):
+            some = np.flatnonzero(self.checks.level == number)
+            kept[some] = ~which.take(level.owner.take(self.checks.patch[some]))
+        others = np.flatnonzero(kept)
+        return ConeChecks(*(column.take(others, axis=-1) for column in self.checks))
 
     def outside(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
         """Particles of pieces that are no longer known to be height fields at p (3, N), some repeated, (k,) int."""
-        pairs = zip(self._cells.levels, self._are_outside(kernels, p))
-        return np.concatenate([
-            self._particles_around(level, np.bincount(outside, minlength=len(level.owner)) > 0)
-            for level, outside in pairs
-        ] or [np.zeros(0, int)])  # fmt: skip
+        found, levels = [np.zeros(0, int)], self._cells.levels
+        for number, patches in self._outside(kernels, p):
+            is_outside = np.zeros(len(levels[number].owner), bool)
+            is_outside[patches] = True
+            found.append(self._particles_around(levels[number], is_outside))
+        return np.concatenate(found)
 
     def _is_flat(self, level: Level) -> np.ndarray:
         """Which patches and neighborhoods of a partition are height fields, (2, patches) bool, a view."""
         return self.left_out.is_flat[:, len(level.owner) : 2 * len(level.owner)]
 
-    def _are_outside(self, kernels: Kernels, p: np.ndarray) -> list[np.ndarray]:
-        """Which of the checked patches of each partition have normals outside their cones at p (3, N), (k,) int."""
-        faces = self._cells.faces
-        return [
-            checked[kernels.outside_cones(p, faces, level.first_faces, checked, axes, cosines)]
-            for level, (checked, axes, cosines) in zip(self._cells.levels, self._checks)
-        ]
+    def _outside(self, kernels: Kernels, p: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """Numbers of partitions with patches whose normals are outside their cones at p (3, N), and these, (k,) int."""
+        checks = self.checks
+        outside = np.flatnonzero(kernels.outside_cones(p, self.faces, *checks[2:]))
+        levels, patches = checks.level[outside], checks.patch[outside]
+        return [(number, patches[levels == number]) for number in distinct(levels).tolist()]
+
+    @property
+    def faces(self) -> np.ndarray:
+        """Particles of all triangles and loose edges, as `Cells.faces`."""
+        return self._cells.faces
 
     def _particles_around(self, level: Level, is_meant: np.ndarray) -> np.ndarray:
         """Particles of patches (patches,) bool and of the neighborhoods that they are in, some repeated, (k,) int."""

@@ -1,12 +1,17 @@
 """Faces that intersect at the start of a simulation: contact cannot separate those."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bodies.body import Body
-from ..bodies.mesh import Polygons, fans
+from ..meshes.mesh import Polygons, fans
 from .crossings import crossing_faces, inside
+
+if TYPE_CHECKING:
+    from ..bodies.body import Body
 
 
 def intersecting_faces(bodies: Sequence[Body]) -> list[np.ndarray]:

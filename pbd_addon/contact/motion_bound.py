@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.frames import WatchedMotion
 from .surface import Surface
 
 DISPLACEMENT_LIMIT, ERROR_LIMIT = 0.8, 0.15
@@ -228,10 +229,34 @@ class MotionBounds:
     def deviation(self, kernels: Kernels, p: np.ndarray) -> Deviation:
         """How far bodies are from their predictions at the end of this substep, positions p (3, N) [m]."""
         part, owner = slice(self.n), self.owner[: self.n]
-        here = p[:, part]
-        drift = self.means(here, owner) - self._origin
-        square = kernels.deviations(here, self.start[:, part], self._relative_step[:, part], owner, self._age, drift)
+        square, drift = kernels.deviations(
+            p[:, part], self.start[:, part], self._relative_step[:, part], owner, self.counts, self._age, self._origin
+        )
         return Deviation(square, np.abs(drift - (self._time * self.reference + self._age * self._mean_step)))
+
+    def _ahead(self, lengths: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Ages after such substeps, (s, k + 1), and how far the means were to go until then, (s, 3, k + 1) [m]."""
+        ages, drifts, age, time = [], [], self._age, self._time
+        stands = self._is_exact & self.is_still & ~self.reference.any()
+        for length in lengths:
+            age, time = age + length / self._unit, time + length
+            if not (self.is_set & (stands | (age <= self._duration + 1e-9)))[self.exists].all():
+                break
+            ages.append(age)
+            drifts.append(time * self.reference + age * self._mean_step)
+        return np.array(ages).reshape(-1, len(age)), np.array(drifts).reshape(-1, 3, len(age))
+
+    def watch(self, lengths: Sequence[float]) -> WatchedMotion:
+        """What has to stay true in substeps of these lengths, for as long as all predictions reach."""
+        ages, drifts = self._ahead(lengths)
+        known, owner = self.is_set & ~self._is_exact, self.owner[: self.n]
+        margins = np.where(self.exists.take(owner), self.margin[: self.n], np.inf)
+        is_loose = self.self_only | self._is_exact | ~self.exists
+        return WatchedMotion(
+            self.start, self._relative_step, self.owner, self.counts, self._origin, ages, drifts, margins,
+            np.where(is_loose, np.inf, self.drift_margin), np.stack([known, known & ~self.self_only]),
+            self.prediction_error, self.error_of_mean, ERROR_DECAY,
+        )  # fmt: skip
 
     def observe(self, deviation: Deviation) -> None:
         """Note the prediction errors of this substep."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays.distinct import distinct
-from ..bodies.mesh import connected_components
 from ..kernels import FACE
+from ..meshes.mesh import connected_components
 from .candidates import Candidates
 
 DISTANCE_SHARE = 0.075

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.mesh import TriMesh
+from ..meshes.mesh import TriMesh
 from .bvh import BVH
 from .patches import Patches
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bodies.settings import Material, SolverSettings
 from ..constraints import VolumeConstraints
+from ..settings.fields import Checked, multiplies, setting
+from ..settings.solver_settings import SolverSettings
 from .layout import Layout
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 PIN_SHARE = 1e3
 """Ratio of the mass of an island's firm pins to that of its free particles, for the rigid motion that damping keeps.
@@ -25,6 +30,24 @@ The mass m of one vertex is nothing against the mass M of what hangs there: each
 M / m g h². While a curtain of 1 m x 1.5 m, 41 x 61 vertices, is drawn along a rod by 0.6 m in a second, its nine rings
 are up to 61, 1.7, 0.7, 0.2 mm off the rod with shares of 0, 0.1, 0.3, 1. Springs that see only the directions in which
 such a vertex can move hold it as well as a pin while the cloth is flat, and are unstable where it is folded."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Weight(Checked):
+    """What cloth weighs."""
+
+    density: float = setting(
+        0.15,
+        "Density",
+        "Mass of one square meter of the material. Silk 0.07, cotton 0.12, denim 0.37, leather 0.6 kg/m²",
+        unit="kg/m²",
+        low=1e-4,
+        soft_high=2.0,
+    )
+
+
+WEIGHT_MAPS = {"density": multiplies("Density", "Density", 0.2, "A hem with a lead band 5", is_positive=True)}
+"""What of it can vary over a body."""
 
 
 def inertia_of(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.body import Body
-from ..bodies.maps import MAPS, TAKES_PART, of_particles
-from ..bodies.mesh import TriMesh
-from ..bodies.settings import Material
+from ..meshes.factors import TAKES_PART, of_particles
+from ..meshes.mesh import TriMesh
+
+if TYPE_CHECKING:
+    from ..bodies.body import Body
+    from ..bodies.material import Material
 
 
 class Sewn(NamedTuple):
@@ -99,7 +102,7 @@ class Layout:
     def maps_of_particles(self, maps: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
         """The maps that any body has, (n,) each."""
         counts = [len(body.vertices) for body in self.bodies]
-        found = {kind: of_particles(kind, maps, counts) for kind in MAPS}
+        found = {kind: of_particles(kind, maps, counts) for kind in dict.fromkeys(itertools.chain(*maps))}
         return {kind: factors for kind, factors in found.items() if factors is not None}
 
 

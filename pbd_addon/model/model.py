@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..air.surroundings import Surroundings
-from ..bodies.body import Body
-from ..bodies.settings import Material, SolverSettings
 from ..constraints import (
     Constraints,
     DihedralConstraints,
@@ -29,8 +27,13 @@ from ..constraints import (
     WeldConstraints,
 )
 from ..contact import Collider, ContactConstraints
+from ..settings.solver_settings import SolverSettings
 from .layout import Layout
 from .part import Part
+
+if TYPE_CHECKING:
+    from ..bodies.body import Body
+    from ..bodies.material import Material
 
 K = TypeVar("K")
 P = TypeVar("P")
@@ -113,7 +116,7 @@ class Model(Layout):
         planes: Floors and walls.
         colliders: Surfaces.
         materials: Of each body.
-        maps: Of each body, factors (n,) float64 by the names in `maps.MAPS`.
+        maps: Of each body, factors (n,) float64 by the names in `parts.MAPS`.
         settings: The settings that the compliances are for.
         sizes: `extents` times the factor by which maps raise a body's strain under its own weight, (bodies,) [m].
         masses: Inertia of every particle, (n,) [kg].

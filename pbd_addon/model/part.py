@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
     from ..constraints import Constraints
     from ..kernels import Kernels
+    from ..settings.fields import Checked, Map
     from ..timing.stopwatch import Stopwatch
     from .model import Model, State, Targets
 
 from ..arrays.arguments import FARTHEST
+from ..settings.fields import varies
 
 
 class Past(NamedTuple):
@@ -236,7 +238,8 @@ class Part:
 
     Attributes:
         name: Its name in `State.memory`.
-        FIELDS: What a material says of it, one of the groups in `bodies.fields`, if it has any.
+        FIELDS: What a material says of it, if anything; `parts.Fields` has them all.
+        MAPS: What of it can vary over a body, by name.
         MEMORY: What it remembers from frame to frame, by name. Arrays are replaced, never changed in place: states
             share them.
         constraints: Its kinds of constraints; `ORDER` of `parts` says when each is projected.
@@ -247,7 +250,8 @@ class Part:
     """
 
     name: ClassVar[str] = ""
-    FIELDS: ClassVar[type | None] = None
+    FIELDS: ClassVar[type[Checked] | None] = None
+    MAPS: ClassVar[Mapping[str, Map]] = varies()
     MEMORY: ClassVar[Mapping[str, Kept]] = remembers()
     outlives: ClassVar[bool] = False
     reshapes: ClassVar[bool] = False

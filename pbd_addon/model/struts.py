@@ -7,14 +7,16 @@ the corner of that face nearest to it is the other end.
 from __future__ import annotations
 
 import weakref
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.body import Body
-from ..bodies.mesh import TriMesh, pair_keys
-from ..bodies.settings import Material
 from ..contact.bvh import BVH
+from ..meshes.mesh import TriMesh, pair_keys
+
+if TYPE_CHECKING:
+    from ..bodies.body import Body
+    from ..bodies.material import Material
 
 SHORTEST = 1e-6
 """A face is met if it is at least so many sizes of the mesh away from the vertex: those around it are not."""

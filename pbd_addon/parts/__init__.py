@@ -5,26 +5,30 @@ What a scene does not have is not entered. `model/part.py` says what a part is; 
 
 from __future__ import annotations
 
+import dataclasses
+
+from ..model.inertia import WEIGHT_MAPS, Weight
 from ..model.part import Kept, Part
-from .air import Air
-from .damping import Damping
+from ..settings.fields import Map
+from .air import Air, Sail
+from .damping import Damping, Slowing
 from .dynamic_mesh import RestShapes
-from .gas import Gas
+from .gas import Gas, Inflation
 from .grabs import Grabs
 from .lift import Lift
-from .obstacles import Obstacles
+from .obstacles import Obstacles, Touch
 from .pace import Pace
-from .pins import Pins
-from .plasticity import Plasticity
-from .rigid import Rigid
+from .pins import Pinning, Pins
+from .plasticity import Plasticity, Yielding
+from .rigid import Rigid, Solid
 from .ropes import Ropes
-from .sewing import Sewing
+from .sewing import Seam, Sewing
 from .skin import Skin
 from .slides import Slides
-from .springs import Springs
-from .struts import Struts
-from .tearing import Tearing
-from .tethers import Tethers
+from .springs import Elasticity, Springs
+from .struts import Inside, Struts
+from .tearing import Strength, Tearing
+from .tethers import Tethering, Tethers
 from .welds import Welds
 
 PARTS: tuple[type[Part], ...] = (
@@ -38,12 +42,35 @@ where the one is that stands for it before anything else looks at positions, and
 other rest lengths after a substep: it comes after all that measures the old ones.
 """
 
+
+@dataclasses.dataclass(frozen=True)
+class Fields(
+    Touch,
+    Inflation,
+    Strength,
+    Inside,
+    Seam,
+    Pinning,
+    Tethering,
+    Sail,
+    Slowing,
+    Yielding,
+    Elasticity,
+    Solid,
+    Weight,
+):
+    """What a material says of each part, and what it weighs: the last ones come first."""
+
+
+MAPS: dict[str, Map] = WEIGHT_MAPS | {name: one for part in PARTS for name, one in part.MAPS.items()}
+"""What can vary over a body, by name."""
+
 KEPT: dict[str, dict[str, Kept]] = {part.name: dict(part.MEMORY) for part in PARTS if part.MEMORY}
 """What is known of all that states remember, by the names of part and memory."""
 
 ORDER = (
     *("attachment", "grab", "inflation", "plate bend", "isometric bend", "dihedral bend", "seam bend", "rope bend"),
-    *("levels", "tether", "struts", "sliding pin", "shear", "stretch", "welds", "seams", "volume"),
+    *("shear", "levels", "tether", "struts", "sliding pin", "stretch", "welds", "seams", "volume"),
     *("", "rigid", "plane", "contact"),
 )
 """Kinds of constraints by name, in the order of projection: what acts far first, contact last. "" are all others."""

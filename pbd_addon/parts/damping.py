@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from ..bodies.fields import Slowing
 from ..constraints.base import once_if_equal
 from ..kernels.protocol.frames import Damping as DampingOfFrame
 from ..kernels.protocol.motion import Islands
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Part, Plan, Substep
+from ..settings.fields import Checked, setting
+
+
+@dataclasses.dataclass(frozen=True)
+class Slowing(Checked):
+    """Damping and drag."""
+
+    damping: float = setting(
+        0.2,
+        "Internal Damping",
+        "Rate in 1/s at which deformation dies out; the motion of a piece as a whole is not damped. Cloth 0.2, jelly 5",
+        unit="1/s",
+        low=0.0,
+        soft_high=20.0,
+        rigid=0.0,
+    )
+    drag: float = setting(
+        0.2,
+        "Air Drag",
+        "Rate in 1/s at which still air slows all motion. Heavy cloth 0.1, silk 0.7, beach ball 1.7, party balloon 8",
+        unit="1/s",
+        low=0.0,
+        soft_high=20.0,
+    )
 
 
 class Damping(Part):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.mesh import rest_volume
 from ..constraints import LevelConstraints, RopeBendConstraints, StrutConstraints, TetherConstraints
 from ..constraints.plate_elements import FLAT
 from ..kernels.numpy import dihedral_angles
+from ..meshes.mesh import rest_volume
 from ..model.model import Model, State, Targets
 from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 from . import plasticity

@@ -7,12 +7,15 @@ The gas is an ideal one that keeps its temperature.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from ..bodies.fields import ATMOSPHERE, Inflation
 from ..constraints.volume import BURST, LEAKING
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..settings.fields import Checked, multiplies, setting, varies
+from ..settings.solver_settings import ATMOSPHERE
 from .dynamic_mesh import rest_shape
 from .skin import pressures
 
@@ -30,6 +33,79 @@ LIMP = 3.0
 """Overpressure below which a torn skin is empty [Pa]: rubber of 0.3 mm weighs as much, which it no longer carries."""
 
 
+PRESSURE_MODES = ("OFF", "VOLUME", "OVERPRESSURE", "GAS")
+
+
+@dataclasses.dataclass(frozen=True)
+class Inflation(Checked):
+    """What is in closed skins; `skin` and `lift` use it too."""
+
+    pressure_mode: str = setting(
+        "OFF",
+        "Pressure",
+        "Volume holds a multiple of the rest volume, Overpressure blows with constant pascals, "
+        "Gas holds the amount of air (P V = const)",
+        choices=PRESSURE_MODES,
+        rigid="OFF",
+    )
+    pressure: float = setting(
+        1.0,
+        "Volume",
+        "Enclosed volume to hold, as a multiple (×) of the rest volume. 1 keeps it, 1.5 inflates it by half",
+        unit="×",
+        low=0.0,
+        soft_high=5.0,
+    )
+    overpressure: float = setting(
+        300.0,
+        "Overpressure",
+        "Pressure above the air outside. Party balloon and air mattress 3000, beach ball 2000, cushion 50 Pa",
+        unit="Pa",
+        low=-ATMOSPHERE,
+        soft_high=10_000.0,
+    )
+    gas_density: float = setting(
+        0.0,
+        "Gas Density",
+        "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, "
+        "water 1000 kg/m³. 0: the same as outside",
+        unit="kg/m³",
+        low=0.0,
+        soft_high=2.0,
+        rigid=0.0,
+    )
+    pump: float = setting(
+        0.0,
+        "Pump",
+        "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out",
+        unit="l/s",
+        low=-1e6,
+        soft_high=5.0,
+    )
+    burst_pressure: float = setting(
+        0.0,
+        "Burst Pressure",
+        "Overpressure at which it bursts: the pressure is gone, the skin stays whole. Party balloon 5000 Pa, 0 never",
+        unit="Pa",
+        low=0.0,
+        soft_high=20_000.0,
+    )
+    burst_strain: float = setting(
+        0.0,
+        "Burst Strain",
+        "Mean lengthening of the skin at which it bursts. 0.5 is half as long again, 0 never",
+        low=0.0,
+        soft_high=5.0,
+    )
+    k_volume: float = setting(
+        1.0,
+        "Volume",
+        "PBD: share of the volume error that one substep removes. Usually 1",
+        low=0.0,
+        high=1.0,
+    )
+
+
 class Gas(Part):
     """What is in the closed pieces of a scene.
 
@@ -38,6 +114,9 @@ class Gas(Part):
     """
 
     FIELDS = Inflation
+    MAPS = varies(
+        pressure=multiplies("Pressure", "the pressure on the skin", 0.0, "A place where nothing blows 0"),
+    )
     name = "gas"
     reshapes = True
     MEMORY = remembers(inside=Kept(lambda model, x: np.zeros((2, len(model.volume.pieces))), any_rows=True))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..arrays.arguments import FARTHEST
-from ..bodies.fields import Touch
 from ..constraints import SeamConstraints
 from ..contact.stretch_coupling import couple_stretch_and_contact, strained_particles
 from ..model.model import Model, Place, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
+from ..settings.fields import Checked, chooses, multiplies, setting, varies
 
 
 def as_array(planes: Sequence[Place]) -> np.ndarray:
@@ -24,6 +25,49 @@ def _are_errors(array: np.ndarray, first: np.ndarray) -> bool:
     return array.shape == first.shape and bool((np.isnan(array) | (np.abs(array) <= FARTHEST)).all())
 
 
+@dataclasses.dataclass(frozen=True)
+class Touch(Checked):
+    """How a surface meets others."""
+
+    thickness: float = setting(
+        0.002,
+        "Distance",
+        "How far the cloth stays away from obstacles. Cotton 0.001 m, velvet 0.002 m",
+        unit="m",
+        low=0.0,
+        soft_high=0.02,
+    )
+    friction: float = setting(
+        0.4,
+        "Friction",
+        "Coulomb coefficient against obstacles, other cloth and itself. Silk 0.2, cotton 0.5, rubber 1",
+        low=0.0,
+        soft_high=2.0,
+    )
+    self_collision: bool = setting(
+        True,
+        "Self Collision",
+        "Keep the layers of this object apart where it folds onto itself",
+        rigid=False,
+    )
+    join_borders: bool = setting(
+        True,
+        "Join Borders",
+        "Make borders that lie at the same place one cloth, as UV seams of imported meshes are. Key it off to let "
+        "them part",
+        rigid=False,
+    )
+    self_distance: float = setting(
+        0.0,
+        "Self Distance",
+        "How far layers of cloth stay away from each other. Usually 0 m: half the length of a usual edge is taken. "
+        "Less than a fifth of an edge may not hold",
+        unit="m",
+        low=0.0,
+        soft_high=0.02,
+    )
+
+
 class Obstacles(Part):
     """Planes and contact, which are fields of the model: everything else asks for them.
 
@@ -33,6 +77,21 @@ class Obstacles(Part):
     """
 
     FIELDS = Touch
+    MAPS = varies(
+        friction=multiplies("Friction", "Friction", 0.0, "A slippery patch 0.1, a rubber sole 3"),
+        collision=chooses(
+            "Object Collisions",
+            "What meets obstacles, floor and other cloth",
+            "Vertex group of what meets obstacles, floor and other cloth: weights from 0.5 on. "
+            "A face with a vertex below passes through. None: all of it",
+        ),
+        self_collision=chooses(
+            "Self Collisions",
+            "What meets the rest of the same cloth",
+            "Vertex group of what meets the rest of the same cloth: weights from 0.5 on. "
+            "A face with a vertex below passes through. None: all of it",
+        ),
+    )
     name = "obstacles"
     MEMORY = remembers(
         planes=Kept(lambda model, x: as_array([(plane.point, plane.normal) for plane in model.planes])),
@@ -112,6 +171,9 @@ class MeetingObstacles(QuietObstacles):
     def __init__(self, part: Obstacles, frame: Frame) -> None:
         super().__init__(part, frame)
         self._seams = frame.model.kind(SeamConstraints)
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing, in substeps in which nothing meets."""
 
     def couple(self, substep: Substep) -> None:
         """Project springs and contact in turn, where contact has stretched cloth."""

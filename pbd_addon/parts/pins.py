@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from ..bodies.fields import Pinning
 from ..constraints import AttachmentConstraints
 from ..kernels.protocol.frames import Pins as PinsOfFrame
 from ..model.model import Model
 from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
+from ..settings.fields import Checked, chooses, setting, varies
+
+
+@dataclasses.dataclass(frozen=True)
+class Pinning(Checked):
+    """How pins and what slides are held."""
+
+    hold_pins: bool = setting(
+        True,
+        "Hold Pins",
+        "Hold pinned and attached vertices. Key it off to let the cloth go; keyed on again, they return in one frame",
+    )
+    pin_stiffness: float = setting(
+        100.0,
+        "Pin Stiffness",
+        "Spring of a vertex pinned with weight 0.5; weight 1 holds it firmly. Usually 100 N/m",
+        unit="N/m",
+        low=0.0,
+        soft_high=10_000.0,
+    )
 
 
 class Pins(Part):
@@ -18,6 +39,16 @@ class Pins(Part):
     """
 
     FIELDS = Pinning
+    MAPS = varies(
+        hold=chooses(
+            "Hold",
+            "Which pinned and attached vertices can let go by themselves",
+            "Vertex group of pinned and attached vertices that let go when you key High from 1 to 0: "
+            "those of weight 1 at 0.5, lesser weights later, those below 0.5 never",
+            "pins hold from 0.5 on. Usually 1; key it to 0 to let go, and to 1 to hold again",
+            1.0,
+        ),
+    )
     name = "pins"
     MEMORY = remembers(targets=Kept(lambda model, x: x[:, model.pins]))
 

@@ -11,14 +11,16 @@ the curvature 3 e / t gives the springback of elastic-plastic bending (Gardiner 
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from ..bodies.fields import Yielding
 from ..constraints import DistanceConstraints
 from ..constraints.plate_elements import SHARPEST
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..settings.fields import Checked, setting
 
 STRETCHED = 2.0
 """A rest length stays within this factor of the first one; beyond, the mesh would be too coarse or too narrow."""
@@ -29,6 +31,38 @@ as much; in pure shear it is 1 / sqrt(3), by von Mises' criterion."""
 
 FLOW_TIME = 1.0 / 120.0
 """Least time between two looks at what has yielded [s], which take 7 ms for the bending of 10,000 vertices."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Yielding(Checked):
+    """What stays deformed."""
+
+    stretch_yield: float = setting(
+        0.0,
+        "Yield Strain",
+        "Lengthening beyond which it stays longer; Tethers are off then. Paper 0.005, film 0.02, 0 springs back always",
+        low=0.0,
+        soft_high=0.2,
+        rigid=0.0,
+    )
+    bend_yield: float = setting(
+        0.0,
+        "Yield Curvature",
+        "Curvature in 1/m, 1 over the radius, beyond which it stays bent. Foil 90, paper 150, steel of 1 mm 3, "
+        "0 springs back always",
+        unit="1/m",
+        low=0.0,
+        soft_high=200.0,
+        rigid=0.0,
+    )
+    plastic_rate: float = setting(
+        100.0,
+        "Yield Rate",
+        "Rate in 1/s at which what is beyond these limits becomes permanent. Metal and paper 100, dough 5",
+        unit="1/s",
+        low=0.0,
+        soft_high=200.0,
+    )
 
 
 class Plasticity(Part):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ..bodies.body import ROPE_WIDTH
 from ..constraints import RopeBendConstraints, rope_rows
 from ..model.model import Model
 from ..model.part import Part
+
+ROPE_WIDTH = 0.01
+"""A loose edge weighs and pulls like a ribbon of its body's material of this width [m]."""
 
 
 class Ropes(Part):

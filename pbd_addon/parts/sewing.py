@@ -7,19 +7,23 @@ nothing.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays.distinct import distinct
-from ..bodies.fields import Seam
-from ..bodies.mesh import connected_components
-from ..bodies.settings import Material
 from ..constraints import SeamConstraints, SeamFoldConstraints, WeldConstraints, folds_across
+from ..meshes.mesh import connected_components
 from ..model.layout import Sewn
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..settings.fields import Checked, setting
 from .tearing import joined_in
+
+if TYPE_CHECKING:
+    from ..bodies.material import Material
 
 LET_GO = -1.0
 """Time of a pair that was let go."""
@@ -39,6 +43,53 @@ stay 0.25 to 0.42 edges apart there, at rest."""
 
 WELD_ROUNDS = 4
 """Rounds in which what would cross something is left out of what becomes one; then nothing does in this frame."""
+
+
+HALF_TURN = 3.1415927
+"""180° in the eight digits that 32 bits keep [rad]."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Seam(Checked):
+    """What is sewn."""
+
+    sewing: bool = setting(
+        False,
+        "Sewing",
+        "Draw the ends of loose edges between faces together and weld them. Key it off to open the seams",
+        rigid=False,
+    )
+    closing_time: float = setting(
+        1.0,
+        "Closing Time",
+        "Time in s in which seams close. Panels around a body 1 s; sooner, cloth is stretched",
+        unit="s",
+        low=0.0,
+        soft_high=5.0,
+    )
+    sewing_force: float = setting(
+        0.0,
+        "Max Sewing Force",
+        "Largest force in N with which each seam pulls until it is closed. Usually 0 N: no limit",
+        unit="N",
+        low=0.0,
+        soft_high=1.0,
+    )
+    seam_bend: float = setting(
+        0.0,
+        "Seam Bending",
+        "Factor on Bending across closed seams. 0 lets panels fold there freely, 1 makes them one cloth, a hem 5",
+        low=0.0,
+        soft_high=5.0,
+    )
+    seam_angle: float = setting(
+        0.0,
+        "Seam Angle",
+        "Angle at which closed seams rest: above 0 a ridge, seen from the front of the faces, 0 flat. A box 90°",
+        unit="rad",
+        low=-HALF_TURN,
+        high=HALF_TURN,
+    )
 
 
 class Sewing(Part):

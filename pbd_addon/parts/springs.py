@@ -2,18 +2,120 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from ..bodies.fields import Elasticity
 from ..constraints.distance import SECOND_ORDER_SWEEPS, is_soft
 from ..model.model import Model, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
+from ..settings.fields import Checked, multiplies, setting, varies
 
 WAVE_EDGES = 1.75
 """Largest number of edges that a tension wave crosses in a substep of soft cloth.
 
 Sheets of 100 N/m hang 1.0 % (on four corners) to 2.7 % (on two) too deep at 1.72 edges, 4.8 and 12.5 % at 3.44.
 """
+
+
+BEND_MODELS = ("AUTO", "ISOMETRIC", "DIHEDRAL")
+
+
+@dataclasses.dataclass(frozen=True)
+class Elasticity(Checked):
+    """How stretch, shear and bending are resisted: by the method "XPBD" or, `k_*`, "PBD" (Müller et al. 2007)."""
+
+    stretch: float = setting(
+        5000.0,
+        "Tension",
+        "Resistance to stretching: Young's modulus times thickness. Knitwear 600, cotton 6000, canvas 20000 N/m",
+        unit="N/m",
+        low=0.0,
+        soft_high=50_000.0,
+        rigid=0.0,
+    )
+    compression: float = setting(
+        5000.0,
+        "Compression",
+        "Resistance to compression in the plane. The same as Tension or less. Cotton 6000 N/m",
+        unit="N/m",
+        low=0.0,
+        soft_high=50_000.0,
+        rigid=0.0,
+    )
+    shear: float = setting(
+        1000.0,
+        "Shear",
+        "Resistance of quads to being skewed. Woven cloth 80 N/m or 1 % of Tension, film and leather a third",
+        unit="N/m",
+        low=0.0,
+        soft_high=50_000.0,
+        rigid=0.0,
+    )
+    bend: float = setting(
+        1e-5,
+        "Bending",
+        "Resistance to folding (flexural rigidity). Silk 3e-6, cotton 1.2e-5, denim 6e-5, paper 2.7e-4 N·m",
+        unit="N·m",
+        low=0.0,
+        soft_high=0.01,
+        rigid=0.0,
+    )
+    bend_model: str = setting(
+        "AUTO",
+        "Bending Model",
+        "Isometric is quick and made for sheets that are flat at rest, Dihedral keeps any rest angle. "
+        "Automatic takes Isometric where the rest shape is flat",
+        choices=BEND_MODELS,
+    )
+    stretch_damping: float = setting(
+        0.0,
+        "Tension",
+        "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s",
+        unit="s",
+        low=0.0,
+        soft_high=0.1,
+    )
+    bend_damping: float = setting(
+        0.0,
+        "Bending",
+        "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s",
+        unit="s",
+        low=0.0,
+        soft_high=0.1,
+    )
+    k_stretch: float = setting(
+        0.9,
+        "Stretch",
+        "PBD: share of the stretch error that one substep removes. Usually 0.9",
+        low=0.0,
+        high=1.0,
+        rigid=0.0,
+    )
+    k_compression: float = setting(
+        0.9,
+        "Compression",
+        "PBD: share of the compression error that one substep removes. The same as Stretch or less, usually 0.9",
+        low=0.0,
+        high=1.0,
+        rigid=0.0,
+    )
+    k_shear: float = setting(
+        0.5,
+        "Shear",
+        "PBD: share of the shear error that one substep removes. Usually 0.5",
+        low=0.0,
+        high=1.0,
+        rigid=0.0,
+    )
+    k_bend: float = setting(
+        0.1,
+        "Bend",
+        "PBD: share of the bending error that one substep removes. Usually 0.1",
+        low=0.0,
+        high=1.0,
+        rigid=0.0,
+    )
 
 
 class Springs(Part):
@@ -26,6 +128,17 @@ class Springs(Part):
     """
 
     FIELDS = Elasticity
+    MAPS = varies(
+        stretch=multiplies("Stiffness", "Tension, Compression and Shear", 0.1, "Lace 0.1, a seam 5"),
+        bend=multiplies("Bending", "Bending", 0.1, "A collar 20, a crease 0.01"),
+        shrink=multiplies(
+            "Shrink",
+            "the rest length of edges",
+            0.8,
+            "Below 1 shrinks, above 1 lengthens; can be animated. An elastic band 0.6, a ruffle 1.5",
+            is_positive=True,
+        ),
+    )
     name = "springs"
     MEMORY = remembers(pushed=Kept(lambda model, x: np.ones(len(model.bodies), bool)))
     reason = "stretch"
@@ -67,6 +180,9 @@ class Springs(Part):
 
 class PushedSprings(Acting):
     """What is known of pushed bodies in a frame where anything can push."""
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing, in substeps in which nothing pushes."""
 
     def remember(self, duration: float, stop: float) -> None:
         model = self.frame.model

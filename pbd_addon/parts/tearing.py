@@ -8,15 +8,17 @@ perpendicular to the largest principal tension there, not to an edge, so it depe
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from ..bodies.fields import Strength
-from ..bodies.joints import fans
-from ..bodies.maps import of_particles
-from ..bodies.mesh import Polygons
+from ..meshes.factors import of_particles
+from ..meshes.joints import fans
+from ..meshes.mesh import Polygons
 from ..model.layout import initial_joints
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..settings.fields import Checked, multiplies, setting, varies
 
 CHECKS = 5
 """How often in a frame cloth can tear. A tear grows by up to an edge at either end each time.
@@ -32,6 +34,22 @@ OPENING = 0.005
 would slide through each other. Cloth that tears is stretched by more than that."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Strength(Checked):
+    """When cloth tears."""
+
+    tear_strength: float = setting(
+        0.0,
+        "Tear Strength",
+        "Tension per width at which vertices at the same place come apart. Tissue 150, thin film 500, cotton "
+        "10000 N/m; cloth tears at the strain Tear Strength / Tension. Usually 0 N/m: nothing tears",
+        unit="N/m",
+        low=0.0,
+        soft_high=2000.0,
+        rigid=0.0,
+    )
+
+
 class Tearing(Part):
     """What is split and holds together in a scene.
 
@@ -39,6 +57,9 @@ class Tearing(Part):
     """
 
     FIELDS = Strength
+    MAPS = varies(
+        tear=multiplies("Tearing", "Tear Strength", 0.0, "A perforated line 0.1, a hem 3; key it to 0 to let go"),
+    )
     name = "tearing"
     reshapes = True
     MEMORY = remembers(joined=Kept(lambda model, x: initial_joints(model.bodies, model.materials)))

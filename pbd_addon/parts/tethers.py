@@ -6,15 +6,30 @@ solved is in `constraints/tether.py` and `constraints/levels.py`.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from ..bodies.fields import Tethering
 from ..constraints import LevelConstraints, TetherConstraints, tether_rows
 from ..constraints.chains import is_structured
 from ..kernels.protocol.frames import Strain
 from ..model.layout import Layout
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
+from ..settings.fields import Checked, setting
+
+
+@dataclasses.dataclass(frozen=True)
+class Tethering(Checked):
+    """Long range attachments."""
+
+    tethers: bool = setting(
+        True,
+        "Tethers",
+        "Keep every vertex within reach of its pins (long range attachments), and of far vertices in meshes of "
+        "irregular triangles, which stops fine meshes from sagging",
+        rigid=False,
+    )
 
 
 class Tethers(Part):

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bodies.settings import SolverSettings
 from ..constraints import Constraints
 from ..constraints.base import Residual
 from ..model.model import REASONS, Model, Pace, State, Targets
+from ..settings.solver_settings import SolverSettings
 from . import time_stepping
 
 ACCEPTED_RESIDUAL = 0.1

@@ -94,7 +94,11 @@ class CutFrame:
                     yield stop
                     frame.watch.resume()
                 fused = FusedSubsteps(frame)
-            done, self._past = fused.run(schedule, k, self._past)
+            done = 0
+            if self._halvings < 2:  # the next one is whole
+                done, self._past = fused.run(schedule, k, self._past)
+            if done:
+                self._halvings, self.tried = 0, self.tried + done * (not second_order)
             k += max(done, 1)
             start, stop = stop, schedule.ends[k - 1]
             if not done and not second_order:

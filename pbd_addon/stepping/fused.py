@@ -2,8 +2,8 @@
 
 Small scenes spend more than half of a frame between kernels, in Python. So where each kind of constraint can list its
 calls (`Constraints.calls`), they are written down once, and the backend repeats them for all substeps: see
-`kernels.protocol.frames` and docs/kernels.md. The bits are those of the solver's loop, which takes over where a substep
-has to be looked at, and judges it.
+`kernels.protocol.frames` and docs/kernels.md. Contact cannot, but what it found stays true for a while: that is
+watched. The bits are those of the solver's loop, which takes over where a substep has to be looked at, and judges it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,24 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints import Constraints
 from ..constraints.tether import STRAIN_MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels import Kernels
-from ..kernels.protocol.frames import Call, Damping, Limits, Motion, Pins, Strain, Substep, Wind
+from ..kernels.protocol.frames import (
+    Call,
+    Damping,
+    Limits,
+    Motion,
+    Pins,
+    Strain,
+    Substep,
+    Watch,
+    WatchedCones,
+    WatchedMotion,
+    WatchedPairs,
+    Wind,
+)
 from ..kernels.protocol.motion import Islands
 from ..model.model import Model
 from ..model.part import Frame, Past, Plan
@@ -35,32 +49,58 @@ HOOKS = ("begin_substep", "damp", "push", "predict", "couple", "end_substep", "r
 where that is missing or None."""
 
 
+MISSES = 2
+"""Substeps of a frame that may come out wrong because contact had something to do: to try costs one, to query more."""
+
+_IDS, _INDICES, _NUMBERS, _VECTORS = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros((3, 0))
+NOTHING_MEETS = Watch(
+    _VECTORS,
+    WatchedMotion(
+        *(_VECTORS, _VECTORS, _IDS, _IDS, _VECTORS, _VECTORS, np.zeros((0, 3, 0)), _NUMBERS, _NUMBERS),
+        *(np.zeros((2, 0), bool), _NUMBERS, _NUMBERS, 0.0),
+    ),
+    WatchedCones(np.zeros((3, 0), np.int32), _INDICES, _INDICES, _VECTORS, _NUMBERS),
+    WatchedPairs(np.zeros((4, 0), np.int64), _VECTORS, np.zeros(0, np.int8), _NUMBERS),
+)
+"""For scenes without contact."""
+
+
 class FusedSubsteps:
     """The substeps of a frame that a backend can run in one call."""
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._can = is_possible(frame)
+        self._can, self._misses = is_possible(frame), 0
 
     def run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
         """Run substeps of a schedule from the first one on, the state in place: how many, and the past of the next one.
 
         As many as take no longer than `LONGEST_CALL`, up to one that has to be looked at: where an edge may be overrun,
-        see `contact.stretch_coupling`, or anything is unsound. Where that is the first one there are none, nor later in
-        the frame.
+        see `contact.stretch_coupling`, anything is unsound, or contact may have something to do. Where that is the
+        first one there are none, nor later in the frame; with contact, nor after `MISSES`.
         """
-        done = 0
+        done, contact, watch = 0, self.frame.model.contact, NOTHING_MEETS
+        stop = min(first + max(1, int(LONGEST_CALL / (SUBSTEP_COST * self.frame.state.x.shape[1]))), len(schedule.ends))
+        if self._can and contact.active:
+            found = contact.watch(schedule.ends[first:stop])
+            if found is None:
+                return 0, past
+            watch, stop = found, first + len(found.motion.steps)
         if self._can:
-            done, past = self._run(schedule, first, past)
-            self._can = done > 0
+            done, past = self._run(schedule, first, stop, past, watch)
+            self._misses += done < stop - first
+            self._can = self._misses < MISSES if contact.active else done > 0
+            if contact.active:
+                contact.idle(schedule.h, schedule.ends[first : first + done])
             self.frame.watch.lap("substeps")
         return done, past
 
-    def _run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
+    def _run(
+        self, schedule: Schedule, first: int, stop: int, past: Past | None, watch: Watch
+    ) -> tuple[int, Past | None]:
         frame, model, state, kernels = self.frame, self.frame.model, self.frame.state, self.frame.kernels
-        stop = min(first + max(1, int(LONGEST_CALL / (SUBSTEP_COST * state.x.shape[1]))), len(schedule.ends))
         ends = stop == len(schedule.ends)
-        for kind in model.constraints:
+        for kind in _fused(model):
             kind.begin_substep(schedule.h, 1.0)
         words = _words(model, kernels)
         if kernels.run_substeps is None or words is None:
@@ -72,7 +112,8 @@ class FusedSubsteps:
         late = np.array(schedule.ends[first:stop]) + (slowed - schedule.durations[first:stop]) / frame.dt
         damping, pins, wind, strain = self._shares(Plan(slowed[acts].tolist(), late[acts]))
         stretch = model.stretch
-        rest_lengths = stretch.rest_lengths if stretch.active and len(model.pins) else stretch.rest_lengths[:0]
+        can_overrun = stretch.active and (len(model.pins) or model.contact.active)
+        rest_lengths = stretch.rest_lengths if can_overrun else stretch.rest_lengths[:0]
         done, motion = kernels.run_substeps(
             usual,
             last,
@@ -87,6 +128,7 @@ class FusedSubsteps:
             wind,
             strain,
             Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
+            watch,
         )
         state.x, state.v = motion.x, motion.v
         for one in frame.acting if done else ():
@@ -119,9 +161,16 @@ def _compiled(one: object) -> Callable[[Plan], object] | None:
 def is_possible(frame: Frame) -> bool:
     """Whether all that acts can be written down, but for kinds of constraints."""
     model = frame.model
-    if frame.kernels.run_substeps is None or model.settings.iterations > 1 or model.outer or not model.stretch.active:
+    if frame.kernels.run_substeps is None or model.settings.iterations > 1 or not model.stretch.active:
+        return False
+    if any(kind is not model.contact for kind in model.outer):
         return False
     return all(_compiled(one) or not any(hasattr(one, hook) for hook in HOOKS) for one in frame.acting)
+
+
+def _fused(model: Model) -> list[Constraints]:
+    """The kinds that act in a compiled frame: all but contact."""
+    return [kind for kind in model.constraints if kind is not model.contact]
 
 
 def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple[np.ndarray, list[float]]:
@@ -166,8 +215,9 @@ def _words(model: Model, kernels: Kernels) -> Words | None:
 
 def _calls(model: Model, last: bool) -> list[Call] | None:
     """The calls of a substep, as the solver makes them; None if a kind makes others."""
-    found, seen = [call for kind in model.constraints for call in kind.begin_calls()], set()
-    for _, kinds in itertools.groupby(model.sequence, lambda kind: id(kind.inverse_masses)):
+    found, seen = [call for kind in _fused(model) for call in kind.begin_calls()], set()
+    sequence = [kind for kind in model.sequence if kind is not model.contact]
+    for _, kinds in itertools.groupby(sequence, lambda kind: id(kind.inverse_masses)):
         group = list(kinds)
         w = group[0].inverse_masses
         if w is not None:

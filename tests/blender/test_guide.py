@@ -101,7 +101,7 @@ def labels(extension):
             if isinstance(node, ast.keyword) and node.arg == "text" and isinstance(node.value, ast.Constant):
                 yield node.value.value
     yield from extension.module("pbd_addon.blender.settings.groups").SHORT.values()
-    for name in extension.module("pbd_addon.bodies.settings").PRESETS:
+    for name in extension.module("pbd_addon.bodies.material").PRESETS:
         yield name
         yield f"{name}, changed"
 

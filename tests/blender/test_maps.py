@@ -161,7 +161,7 @@ def test_a_missing_group_is_named(extension):
 
 
 def test_every_map_of_the_solver_has_its_properties(extension):
-    known = extension.module("pbd_addon.bodies.maps").MAPS
+    known = extension.module("pbd_addon.parts").MAPS
     properties = scenes.add_grid().pbd.bl_rna.properties
     for kind in known:
         assert properties[f"{kind}_low"].is_animatable

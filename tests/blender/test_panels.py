@@ -93,6 +93,11 @@ def shown(extension, name):
     return twins[name].name if name in twins else name
 
 
+def draw_map_calls(function):
+    """Calls that draw a map which they name: the others draw those of a group."""
+    return (call for call in calls(function, "draw_map") if isinstance(call.args[2], ast.Constant))
+
+
 def drawn_properties(extension):
     """All (place in the sources, owner, property) that the panels draw."""
     for name, function in functions(extension):
@@ -103,15 +108,17 @@ def drawn_properties(extension):
         for call in calls(function, "draw_vertex_group"):
             if isinstance(call.args[3], ast.Constant):
                 yield where, "context.object.pbd", call.args[3].value
-        for call in calls(function, "draw_map"):
-            for part in ("group", "low", "high"):
-                yield where, "context.object.pbd", f"{call.args[2].value}_{part}"
+        kinds = [call.args[2].value for call in draw_map_calls(function)]
         for call in calls(function, "draw_group"):
             owner = owner_of(function, call.args[1])
             for group in meant_by(function, call.args[2]):
+                kinds += extension.bridge("settings.groups").maps(group)
                 names = extension.bridge("settings.groups").names(group)
                 assert names, f"{where} draws {group!r}, which has no settings"
                 yield from ((where, owner, shown(extension, name)) for name in names)
+        yield from (
+            (where, "context.object.pbd", f"{kind}_{part}") for kind in kinds for part in ("group", "low", "high")
+        )
 
 
 def test_both_places_show_the_same_panels(extension):
@@ -288,7 +295,7 @@ def drawn_labels(extension):
     """Every label in the column before the fields, as (place in the sources, English label)."""
     shorter = dict(extension.bridge("settings.groups").SHORT)
     for _name, function in functions(extension):
-        for call in calls(function, "draw_map"):
+        for call in draw_map_calls(function):
             kind, *text = (argument.value for argument in call.args[2:])
             shorter.update({f"{kind}_low": "Low, High", f"{kind}_high": "", **{f"{kind}_group": one for one in text}})
     for where, owner, name in drawn_properties(extension):

@@ -17,13 +17,13 @@ def bridge(extension):
 
 @pytest.fixture
 def settings(extension):
-    return extension.module("pbd_addon.bodies.settings")
+    return extension.module("pbd_addon.bodies.material")
 
 
 @pytest.fixture
 def figures(extension):
     """The materials by name."""
-    return extension.module("pbd_addon.bodies.settings").PRESETS
+    return extension.module("pbd_addon.bodies.material").PRESETS
 
 
 def kind_of(material):

@@ -24,7 +24,7 @@ def read_settings(raw_settings, scene):
 
 
 def material_class(extension):
-    return extension.module("pbd_addon.bodies.settings").Material
+    return extension.module("pbd_addon.bodies.material").Material
 
 
 def test_every_setting_of_the_material_is_a_property(extension):
@@ -103,7 +103,7 @@ def test_every_preset_shows_all_its_digits(extension):
     names = [twins[field.name].name if field.name in twins else field.name for field in dataclasses.fields(
         material_class(extension)
     )]  # fmt: skip
-    for preset, material in extension.module("pbd_addon.bodies.settings").PRESETS.items():
+    for preset, material in extension.module("pbd_addon.bodies.material").PRESETS.items():
         for field in dataclasses.fields(material):
             setattr(obj.pbd, field.name, getattr(material, field.name))
         for name in names:
@@ -134,7 +134,7 @@ def test_an_untouched_object_reads_as_the_default_material(extension, raw_settin
 
 def test_every_preset_is_read_back_exactly(extension, raw_settings):
     obj = scenes.add_grid()
-    for name, material in extension.module("pbd_addon.bodies.settings").PRESETS.items():
+    for name, material in extension.module("pbd_addon.bodies.material").PRESETS.items():
         for field in dataclasses.fields(material):
             setattr(obj.pbd, field.name, getattr(material, field.name))
         assert read_material(raw_settings, obj) == material, name

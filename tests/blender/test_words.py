@@ -344,7 +344,7 @@ def test_tooltips_of_numbers_name_a_usual_value():
 
 def test_units_are_told(extension):
     """In the tooltip: of a length beside the usual value, because Blender may show it in feet."""
-    fields = dataclasses.fields(extension.module("pbd_addon.bodies.settings").Material)
+    fields = dataclasses.fields(extension.module("pbd_addon.bodies.material").Material)
     units = {field.name: field.metadata["unit"] for field in fields if field.metadata["unit"]}
     assert len(units) > 10
     for where, prop in visible_properties():

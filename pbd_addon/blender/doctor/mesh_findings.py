@@ -4,9 +4,9 @@ import bmesh
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...bodies.joints import coincident
-from ...bodies.seam_pairs import Sides, measure_sides
 from ...contact.intersections import intersecting_faces
+from ...meshes.joints import coincident
+from ...meshes.seam_pairs import Sides, measure_sides
 from ...model.struts import Recipe, struts_of
 from ..scene.arrays import values
 from .mesh_exam import MeshExam, count_in

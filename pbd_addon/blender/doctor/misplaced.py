@@ -11,8 +11,8 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 
 from ... import Polygons
-from ...bodies.mesh import fans
 from ...contact import intersections
+from ...meshes.mesh import fans
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..read import mesh_io

@@ -6,10 +6,10 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...contact.contact_constraints import AUTO_DISTANCE
+from ...parts import MAPS
 from ..kinds import Modifier, Object
 from ..output.output_modifier import GROWERS
 from ..scene import user_keys
-from ..settings import maps
 from . import misplaced
 from .mesh_exam import MeshExam, usual_edge
 
@@ -127,7 +127,7 @@ def lost_maps(exam: MeshExam) -> str:
 
 def missing_maps(obj: Object) -> dict[str, str]:
     """Names of the groups of weight maps that do not exist, by map."""
-    named = ((kind, getattr(obj.pbd, f"{kind}_group")) for kind in maps.LABELS)
+    named = ((kind, getattr(obj.pbd, f"{kind}_group")) for kind in MAPS)
     return {kind: name for kind, name in named if name and name not in obj.vertex_groups}
 
 

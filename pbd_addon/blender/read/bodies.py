@@ -3,7 +3,7 @@
 import numpy as np
 
 from ... import Body, Rail
-from ...bodies.mesh import turned_around
+from ...meshes.mesh import turned_around
 from ..errors import PBDError, refused
 from ..kinds import Object
 from ..scene import poses, user_keys

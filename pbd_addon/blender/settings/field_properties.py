@@ -1,4 +1,4 @@
-"""Blender properties made from the fields of ``settings.py``.
+"""Blender properties made from the fields of the engine's settings.
 
 Labels, units, ranges and tooltips are written once, in the engine. Blender has no units for pressure, stiffness or
 density; there the tooltip names the unit. Settings shown in other units are in `shown_units`.

@@ -1,9 +1,11 @@
 """Which settings stand together in the panels, in order, and what they are called there where room is short.
 
-A field of the engine's settings may name its group itself, as its `panel`; the panels say where a group stands.
+Fields and maps of the engine may name their group themselves, as their `panel`; the panels say where a group stands.
 """
 
-from ...bodies.settings import Material, SolverSettings
+from ...bodies.material import Material
+from ...parts import MAPS
+from ...settings.solver_settings import SolverSettings
 from .field_properties import shown_fields
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -82,3 +84,8 @@ def names(group: str) -> tuple[str, ...]:
     fields = (*shown_fields(Material), *shown_fields(SolverSettings))
     own = (field.name for field in fields if field.metadata.get("panel") == group)
     return tuple(dict.fromkeys((*GROUPS.get(group, ()), *own)))
+
+
+def maps(group: str) -> tuple[str, ...]:
+    """The maps that stand below the settings of a group."""
+    return tuple(kind for kind, one in MAPS.items() if one.panel == group)

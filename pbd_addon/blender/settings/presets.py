@@ -9,7 +9,7 @@ import os
 import zlib
 from typing import Any
 
-from ...bodies.settings import PRESETS, Material
+from ...bodies.material import PRESETS, Material
 
 CLOTH = "pbd_cloth"
 BALLOON = "pbd_balloon"

@@ -1,6 +1,6 @@
 """``Object.pbd``, ``Object.pbd_collider`` and ``Scene.pbd``: what a user can set.
 
-Materials and solver settings are made from the fields of ``settings.py``; all others are here.
+Materials and solver settings are made from the fields of the engine's settings; all others are here.
 """
 
 import math
@@ -10,7 +10,8 @@ from typing import Any
 import bpy
 from bpy.props import IntProperty, PointerProperty, StringProperty
 
-from ...bodies.settings import Material, SolverSettings
+from ...bodies.material import Material
+from ...settings.solver_settings import SolverSettings
 from ..kinds import Object
 from . import borrowed, gases, maps, presets, shown_units, wind
 from .field_properties import (

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...bodies.maps import MAPS
-from ...bodies.settings import Material, SolverSettings
+from ...bodies.material import Material
 from ...io.schema import fits, text
+from ...parts import MAPS
+from ...settings.solver_settings import SolverSettings
 from ..errors import refused
 from ..kinds import Object, Scene
 from ..scene import fields

@@ -7,7 +7,7 @@ the unit in which cloth is sold. A twin cannot be animated; keyframes go to the 
 
 from typing import Any, NamedTuple
 
-from ...bodies.settings import Material
+from ...bodies.material import Material
 from ..kinds import Object
 from ..scene import animation
 from .field_properties import Real, shown_fields

@@ -7,9 +7,9 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ... import Collider, FrameInputs, Plane, Simulation
-from ...bodies.mesh import turned_around
-from ...bodies.settings import calm_speed
 from ...contact import intersections
+from ...meshes.mesh import turned_around
+from ...settings.scale import calm_speed
 from ..errors import PBDError, refused
 from ..kinds import Object, Scene
 from ..read import user_state
@@ -25,7 +25,7 @@ from .simulated_object import SimulatedObject, check_faces, check_surface, other
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
 """Speed at which pins placed by grabbing move from the mesh to their places when the simulation begins [m/s]; less of
-small bodies, see `settings.calm_speed`."""
+small bodies, see `scale.calm_speed`."""
 
 FAR_BELOW = -1e6
 """Height of the floor plane while the floor is off [m]."""

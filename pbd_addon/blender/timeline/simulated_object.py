@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import Body
-from ...bodies.mesh import fans
-from ...bodies.surface_points import SurfacePoints
+from ...meshes.mesh import fans
+from ...meshes.surface_points import SurfacePoints
 from ..errors import PBDError, refused
 from ..kinds import Object
 from ..output import output_choice

@@ -31,18 +31,29 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
     return bounds
 
 
-@kernel("f8[::1](f8[:,:], f8[:,:], f8[:,:], i8[:], f8[:], f8[:,:])")
+@kernel("Tuple((f8[::1], f8[:,::1]))(f8[:,:], f8[:,:], f8[:,:], i8[:], i8[:], f8[:], f8[:,:])")
 def deviations(
-    p: np.ndarray, start: np.ndarray, step: np.ndarray, owner: np.ndarray, steps: np.ndarray, drift: np.ndarray
-) -> np.ndarray:
-    squares = np.empty(p.shape[1])
+    p: np.ndarray,
+    start: np.ndarray,
+    step: np.ndarray,
+    owner: np.ndarray,
+    counts: np.ndarray,
+    steps: np.ndarray,
+    origin: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    squares, drift = np.empty(p.shape[1]), np.zeros((3, len(counts)))
+    for axis in range(3):
+        for i in range(len(squares)):
+            drift[axis, np.uint64(owner[i])] += p[axis, i]
+        for surface in range(len(counts)):
+            drift[axis, surface] = drift[axis, surface] / counts[surface] - origin[axis, surface]
     for i in range(len(squares)):
         k = np.uint64(owner[i])
         x = p[0, i] - start[0, i] - drift[0, k] - steps[k] * step[0, i]
         y = p[1, i] - start[1, i] - drift[1, k] - steps[k] * step[1, i]
         z = p[2, i] - start[2, i] - drift[2, k] - steps[k] * step[2, i]
         squares[i] = x * x + y * y + z * z
-    return squares
+    return squares, drift
 
 
 @kernel("void(i8[::1], f8[:,::1], f8[::1,:])")

@@ -91,19 +91,18 @@ def normal_cones(
     return angles, axes, turn
 
 
-@kernel("b1[::1](f8[:,::1], i4[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
+@kernel("b1[::1](f8[:,::1], i4[:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1])")
 def outside_cones(
     p: np.ndarray,
     triangles: np.ndarray,
-    starts: np.ndarray,
-    patches: np.ndarray,
+    first: np.ndarray,
+    stop: np.ndarray,
     axes: np.ndarray,
     cosines: np.ndarray,
 ) -> np.ndarray:
-    outside = np.zeros(len(patches), np.bool_)
-    for k in range(len(patches)):
-        patch = patches[k]
-        for face in range(starts[patch], starts[patch + 1]):
+    outside = np.zeros(len(first), np.bool_)
+    for k in range(len(first)):
+        for face in range(first[k], stop[k]):
             x, y, z = _normal(p, triangles, face)
             along = x * axes[0, k] + y * axes[1, k] + z * axes[2, k]
             outside[k] |= along * abs(along) < cosines[k] ** 2 * (x * x + y * y + z * z)

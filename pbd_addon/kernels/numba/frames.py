@@ -5,16 +5,20 @@ It calls the same compiled kernels by their address, see `calls`, and so gives t
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any, cast
 
 import numpy as np
 
 from ..protocol.arrays import Columns, Flags, Ids, Numbers, Vectors
-from ..protocol.frames import Call, Encode, Motion, Pins, RunSubsteps, Strain
+from ..protocol.frames import Call, Encode, Motion, Pins, RunSubsteps, Strain, Watch
 from .air import gusts, push_by_air
+from .bvh import deviations
 from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
 from .compile import FEW_BITS, helper, kernel, signature_of
+from .cones import outside_cones
+from .contact import clearances
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
 from .packing import pack, unpack
@@ -133,12 +137,14 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
 KERNELS = table(
     island_motion=island_motion, approach=approach, extrapolate=extrapolate, gusts=gusts, push_by_air=push_by_air,
     predict=predict, velocities=velocities, strained=strained,
+    deviations=deviations, outside_cones=outside_cones, clearances=clearances,
     **{f"repeated_{code}": each for code, (each, _) in enumerate(REPEATED)},
 )  # fmt: skip
 
 _island_motion, _approach, _extrapolate = caller(island_motion), caller(approach), caller(extrapolate)
 _gusts, _push_by_air, _predict = caller(gusts), caller(push_by_air), caller(predict)
 _velocities, _strained = caller(velocities), caller(strained)
+_deviations, _outside_cones, _clearances = caller(deviations), caller(outside_cones), caller(clearances)
 
 
 @helper
@@ -198,8 +204,46 @@ def _moved(
     return False
 
 
+@helper
+def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bool:
+    """Whether contact has nothing to do at p; then errors are observed. A comparison with what is no number fails."""
+    q, motion, (faces, first, stop, axes, cosines), (particles, normals, kind, distances) = watch
+    start, step, owner, counts, origin, steps, drifts, margins, drift_margins, observes = motion[:10]
+    errors, errors_of_means, decay = motion[10:]
+    n = p.shape[1]
+    q[:, :n] = p
+    squares, drift = _deviations(
+        k.deviations, words, 0, (p, start[:, :n], step[:, :n], owner[:n], counts, steps[s], origin)
+    )
+    for i in range(n):
+        if not squares[i] <= margins[i] ** 2:
+            return False
+    off = np.zeros(len(counts))
+    for surface in range(len(counts)):
+        for axis in range(3):
+            off[surface] = max(off[surface], abs(drift[axis, surface] - drifts[s, axis, surface]))
+        if not off[surface] <= drift_margins[surface]:
+            return False
+    if len(cosines) and _outside_cones(k.outside_cones, words, 0, (q, faces, first, stop, axes, cosines)).any():
+        return False
+    if len(distances):
+        clear = _clearances(k.clearances, words, 0, (q, particles, normals, kind))
+        for r in range(len(distances)):
+            if not clear[r] >= distances[r]:
+                return False
+    for i in range(n):
+        surface = owner[i]
+        if observes[0, surface]:
+            errors[i] = max(decay * errors[i], sqrt(squares[i]) / steps[s, surface])
+    for surface in range(len(counts)):
+        if observes[0, surface]:
+            rate = off[surface] / steps[s, surface] if observes[1, surface] else 0.0
+            errors_of_means[surface] = max(decay * errors_of_means[surface], rate)
+    return True
+
+
 @kernel(with_table(KERNELS, signature_of(RunSubsteps.__call__)))
-def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits):
+def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, watch):
     k = kernels[0]
     x, v, past_x, past_slowed, past_v = motion
     islands, taken, dragged = damping
@@ -234,6 +278,8 @@ def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping
         if is_sound and len(rest_lengths):
             some = _strained(k.strained, usual, 0, (p, indices, rest_lengths, most_strain))
             is_sound = not _moved(p, x, indices, rest_lengths, some, most_moved)
+        if is_sound and watch[0].shape[1]:
+            is_sound = _rests(k, usual, watch, p, s)
         if not is_sound:
             return s, (x, before, past_x, past_slowed, past_v)
         _remember(strain, decay)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..protocol.guards import TINY
+from ..protocol.projections import LEAST_GIVE
 from .compile import helper, kernel
 from .vectors import (
     axes,
@@ -159,7 +160,7 @@ def strained(p, indices, rest_lengths, limit):
 @kernel()
 def project_dihedral(p, x, rows, hinges, multipliers):
     indices, starts = rows[:2]
-    weights, rest_angles, alpha, gamma, k = hinges
+    weights, rest_angles, alpha, gamma, k, shares = hinges
     damped = len(gamma) > 0
     q, gradients, w = np.zeros((4, 3, LANES)), np.empty((4, 3, LANES)), np.zeros((4, LANES))
     sines, cosines, quarters = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
@@ -241,7 +242,8 @@ def project_dihedral(p, x, rows, hinges, multipliers):
                             moved += gradients[corner, axis, lane] * (q[corner, axis, lane] - x[axis, particle])
                     residual += gamma[row] * moved
                     slope *= 1.0 + gamma[row]
-                step = -k[row] * residual / max(slope + alpha[row], TINY)
+                give = max(alpha[row] - shares[row] * slope, LEAST_GIVE * alpha[row])
+                step = -k[row] * residual / max(slope + give, TINY)
                 multipliers[row] += step
                 for corner in range(4):
                     particle = np.uint64(indices[corner, row])

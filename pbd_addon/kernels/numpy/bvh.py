@@ -31,12 +31,22 @@ def primitive_bounds(low: np.ndarray, high: np.ndarray, primitives: np.ndarray, 
 
 
 def deviations(
-    p: np.ndarray, start: np.ndarray, step: np.ndarray, owner: np.ndarray, steps: np.ndarray, drift: np.ndarray
-) -> np.ndarray:
+    p: np.ndarray,
+    start: np.ndarray,
+    step: np.ndarray,
+    owner: np.ndarray,
+    counts: np.ndarray,
+    steps: np.ndarray,
+    origin: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    begins, sums = np.flatnonzero(np.diff(owner, prepend=-1)), np.zeros_like(origin)
+    if len(begins):
+        sums[:, owner[begins]] = np.add.reduceat(p, begins, axis=1)
+    drift = sums / counts - origin
     error = p - start
     error -= drift.take(owner, axis=1)
     error -= steps.take(owner) * step
-    return np.einsum("im,im->m", error, error)
+    return np.einsum("im,im->m", error, error), drift
 
 
 def refit(leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:

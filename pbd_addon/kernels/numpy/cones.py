@@ -56,20 +56,20 @@ def _angles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def outside_cones(
     p: np.ndarray,
     triangles: np.ndarray,
-    starts: np.ndarray,
-    patches: np.ndarray,
+    first: np.ndarray,
+    stop: np.ndarray,
     axes: np.ndarray,
     cosines: np.ndarray,
 ) -> np.ndarray:
-    if not len(patches):
+    if not len(first):
         return np.zeros(0, bool)
-    sizes = np.diff(starts)[patches]
-    first = np.cumsum(sizes) - sizes
-    places = np.arange(sizes.sum()) + (starts[patches] - first).repeat(sizes)
+    sizes = stop - first
+    starts = np.cumsum(sizes) - sizes
+    places = np.arange(sizes.sum()) + (first - starts).repeat(sizes)
     normals = _normals(p, triangles.take(places, axis=1))
     along = np.einsum("im,im->m", normals, axes.repeat(sizes, axis=1))
     outside = along * np.abs(along) < (cosines**2).repeat(sizes) * np.einsum("im,im->m", normals, normals)
-    return np.asarray(np.logical_or.reduceat(outside, first))
+    return np.asarray(np.logical_or.reduceat(outside, starts))
 
 
 def _normals(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:

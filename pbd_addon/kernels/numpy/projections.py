@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..protocol.guards import TINY
+from ..protocol.projections import LEAST_GIVE
 from .layout import by_color as _by_color, dot as _dot, scatter as _scatter
 
 
@@ -82,7 +83,7 @@ def strained(p, indices, rest_lengths, limit):
 
 
 def project_dihedral(p, x, rows, hinges, multipliers):
-    weights, rest_angles, alpha, gamma, k = hinges
+    weights, rest_angles, alpha, gamma, k, shares = hinges
     for some, q in _by_color(p, *rows):
         w = weights[:, some]
         angle, gradients = dihedral_angles(q)
@@ -94,7 +95,8 @@ def project_dihedral(p, x, rows, hinges, multipliers):
             moved = np.einsum("ijk,ijk->k", gradients, q - x.take(rows.indices[:, some], axis=1))
             residual += gamma[some] * moved
             stiffness *= 1.0 + gamma[some]
-        step = k[some] * residual / -np.maximum(stiffness + alpha[some], TINY)
+        give = np.maximum(alpha[some] - shares[some] * stiffness, LEAST_GIVE * alpha[some])
+        step = k[some] * residual / -np.maximum(stiffness + give, TINY)
         multipliers[some] += step
         gradients *= w * step
         q += gradients

@@ -22,9 +22,12 @@ IdColumns = Annotated[np.ndarray, "i8[:,:]"]
 DenseIds = Annotated[np.ndarray, "i8[::1]"]
 DenseIdColumns = Annotated[np.ndarray, "i8[:,::1]"]
 Flags = Annotated[np.ndarray, "b1[:]"]
+Booleans = Annotated[np.ndarray, "b1[:,::1]"]
+Kinds = Annotated[np.ndarray, "i1[:]"]
 
 Indices = Annotated[np.ndarray, "i4[:]"]
 """In `INDEX`: of 4 bytes for Numba, of 8 for NumPy."""
 
 IndexColumns = Annotated[np.ndarray, "i4[:,:]"]
 DenseIndices = Annotated[np.ndarray, "i4[::1]"]
+DenseIndexColumns = Annotated[np.ndarray, "i4[:,::1]"]

@@ -36,12 +36,23 @@ class Hierarchies(Protocol):
         start: np.ndarray,
         step: np.ndarray,
         owner: np.ndarray,
+        counts: np.ndarray,
         steps: np.ndarray,
-        drift: np.ndarray,
-    ) -> np.ndarray:
-        """Squared distances of positions p (3, n) from start + drift + steps * step, (n,) [m²].
+        origin: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How far particles are from where they were to be, but for the drift of their surface as a whole.
 
-        steps (k,) and drift (3, k) are those of the `owner` (n,) int of each.
+        Args:
+            p: Positions, (3, n) [m].
+            start: Where they began, (3, n) [m].
+            step: How far they were to go in a step, (3, n) [m].
+            owner: Surface of each particle, (n,) int; those of one follow each other.
+            counts: How many particles each surface has, at least 1, (k,) int.
+            steps: Steps since the beginning, of each surface, (k,).
+            origin: Mean of each surface at the beginning, (3, k) [m].
+
+        Returns:
+            Squared distances from start + drift + steps * step, (n,) [m²], and the drift of each mean, (3, k) [m].
         """
 
     def refit(self, leaves: np.ndarray, bounds: np.ndarray, nodes: np.ndarray) -> None:

@@ -42,12 +42,13 @@ class Cones(Protocol):
         self,
         p: np.ndarray,
         triangles: np.ndarray,
-        starts: np.ndarray,
-        patches: np.ndarray,
+        first: np.ndarray,
+        stop: np.ndarray,
         axes: np.ndarray,
         cosines: np.ndarray,
     ) -> np.ndarray:
         """Which patches (k,) have a triangle with a normal outside the cone around their axis (3, k), (k,) bool.
 
-        triangles: patch by patch; starts: as above; cosines: of the half-angles of the cones, (k,), each at least 0.
+        first, stop: where the triangles of each begin and end, (k,) int32; one patch may hold another.
+        cosines: of the half-angles of the cones, (k,), each at least 0.
         """

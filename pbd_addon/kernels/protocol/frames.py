@@ -7,7 +7,21 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from .air import Sails
-from .arrays import Columns, Cubes, DenseIds, DenseNumbers, IndexColumns, Indices, Numbers, Vectors
+from .arrays import (
+    Booleans,
+    Columns,
+    Cubes,
+    DenseIds,
+    DenseIndexColumns,
+    DenseIndices,
+    DenseNumbers,
+    IdColumns,
+    IndexColumns,
+    Indices,
+    Kinds,
+    Numbers,
+    Vectors,
+)
 from .motion import Islands
 
 
@@ -109,6 +123,67 @@ class Limits(NamedTuple):
     share: float
 
 
+class WatchedMotion(NamedTuple):
+    """Bounds on the motion of N particles, of which bodies have the first n, in k surfaces.
+
+    Attributes:
+        start, step, owner, counts: As for `deviations`, of all N.
+        origin: As there.
+        steps: The same after each substep of the plan, (s, k).
+        drifts: How far the mean of each surface was to go until then, (s, 3, k) [m].
+        margins: How far particles may be from where they were to be, (n,) [m].
+        drift_margins: The same of each mean, along each axis, (k,) [m].
+        observes: Of which surfaces errors are observed, and of which means, (2, k) bool.
+        errors, errors_of_means: Those per substep, (N,) and (k,) [m], in and out.
+        decay: Share of these that is left at the next observation.
+    """
+
+    start: Vectors
+    step: Vectors
+    owner: DenseIds
+    counts: DenseIds
+    origin: Vectors
+    steps: Vectors
+    drifts: Cubes
+    margins: DenseNumbers
+    drift_margins: DenseNumbers
+    observes: Booleans
+    errors: DenseNumbers
+    errors_of_means: DenseNumbers
+    decay: float
+
+
+class WatchedCones(NamedTuple):
+    """As for `outside_cones`."""
+
+    faces: DenseIndexColumns
+    first: DenseIndices
+    stop: DenseIndices
+    axes: Vectors
+    cosines: DenseNumbers
+
+
+class WatchedPairs(NamedTuple):
+    """As for `clearances`, and how large these have to be, (m,) [m]."""
+
+    particles: IdColumns
+    normals: Columns
+    kind: Kinds
+    distances: Numbers
+
+
+class Watch(NamedTuple):
+    """What has to stay true for contact to have nothing to do.
+
+    p: where particles are, (3, N) [m], out but for those of colliders; (3, 0) where nothing can meet.
+    """
+
+    p: Vectors
+    motion: WatchedMotion
+    cones: WatchedCones
+    pairs: WatchedPairs
+
+
 class Motion(NamedTuple):
     """Positions and velocities, (3, n) each, of now and of the past, see `time_stepping.Past`."""
 
@@ -164,6 +239,7 @@ class RunSubsteps(Protocol):
         wind: Wind,
         strain: Strain,
         limits: Limits,
+        watch: Watch,
     ) -> tuple[int, Motion]: ...
 
 
@@ -179,8 +255,9 @@ class Frames(Protocol):
             extend(strain, least, margin, used, lengths, body, reach): reach (m,) of rows that are `used` (m,) bool is
             their length (1 + margin max(strain, least) of their body), of others infinite.
         run_substeps: Substeps of h, see `solver`, by the words of their calls: `usual`, and `last` for the last one if
-            it `ends` the frame. It runs all of the plan or up to the first one that is over the limits, of which
-            nothing stays; how many, and the motion then. None for both where a backend cannot.
+            it `ends` the frame. It runs all of the plan or up to the first one that is over the limits, or in which
+            contact may have something to do, of which nothing stays; how many, and the motion then. None for both
+            where a backend cannot.
     """
 
     encode: Encode | None

@@ -34,6 +34,10 @@ from .arrays import (
     Vectors,
 )
 
+LEAST_GIVE = 0.02
+"""Least share of its compliance that a hinge keeps, whatever its neighbors resolve: in later passes of a substep the
+step is an over-relaxed one, by less than 2 for any compliance."""
+
 
 class Colored(NamedTuple):
     """Rows sorted by color.
@@ -62,13 +66,17 @@ class Springs(NamedTuple):
 
 
 class Hinges(NamedTuple):
-    """Weights (4, m), rest angles (m,) [rad], alpha, gamma and k."""
+    """Weights (4, m), rest angles (m,) [rad], alpha, gamma, k, and the share of g W g that neighbors take back, (m,).
+
+    A step is -k (C + alpha lambda) / (g W g + alpha'), alpha' = alpha - share g W g, at least `LEAST_GIVE` alpha.
+    """
 
     weights: Columns
     rest_angles: Numbers
     alpha: Numbers
     gamma: Numbers
     k: Numbers
+    shares: Numbers
 
 
 class FlatHinges(NamedTuple):
