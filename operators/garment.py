@@ -34,6 +34,13 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         subtype="DISTANCE",
         precision=4,
     )
+    vertices: bpy.props.IntProperty(
+        name="Vertices",
+        description="Faces are subdivided until there are about as many. Usually 1000, 0 leaves the faces as they are",
+        default=1000,
+        min=0,
+        soft_max=10_000,
+    )
     pin: bpy.props.EnumProperty(name="Pin", description="Vertices that follow the figure", items=PINS, default="TOP")
 
     @staticmethod
@@ -50,7 +57,7 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         if not figure.data.total_face_sel:
             raise PBDError("Select the faces that the garment is to cover first")
         bpy.ops.object.mode_set(mode="OBJECT")
-        made = garment.cut_out(figure, values(figure.data.polygons, "select", bool))
+        made = garment.cut_out(figure, values(figure.data.polygons, "select", bool), self.vertices)
         body.forget_settings(made)
         unset(made.pbd_collider)
         fitting = garment.Fitting(context, made, figure)

@@ -10,8 +10,9 @@ import bmesh
 import bpy
 import numpy as np
 
-from ..bodies.mesh import TriMesh, fans
+from ..meshes.mesh import TriMesh, fans
 from ..contact.crossings import crossing_pairs
+from .doctor import fixes
 from .errors import PBDError
 from .kinds import Context, Object
 from .output import output_modifier
@@ -25,8 +26,8 @@ SAME_PLACE = 1e-4
 SMOOTH_ROUNDS = 10
 """Rounds in which normals, and then borders, take the mean of their neighbors; a zigzag of triangles is gone after 4."""
 
-MOST_ROUNDS = 30
-"""Most rounds in which vertices that cross the figure are raised."""
+MOST_ROUNDS = 8
+"""Most rounds in which vertices that cross the figure are raised: to five times the distance, no farther."""
 
 FARTHER = 0.5
 """Share of the distance by which they are raised in each."""
@@ -44,12 +45,13 @@ class Freed(NamedTuple):
     crossing: np.ndarray
 
 
-def cut_out(figure: Object, faces: np.ndarray) -> Object:
+def cut_out(figure: Object, faces: np.ndarray, wanted: int) -> Object:
     """A new object with some faces of a figure in Object Mode, in its pose: with its rig, weights and collections.
 
     Args:
         figure: A mesh object.
         faces: Which of its faces, (f,) bool.
+        wanted: Number of vertices; faces are subdivided until there are as many.
 
     Raises:
         PBDError: Something else of the stack of modifiers makes the shape.
@@ -75,6 +77,8 @@ def cut_out(figure: Object, faces: np.ndarray) -> Object:
     edge = float(np.median([edge.calc_length() for edge in geometry.edges]))
     borders = [vertex for vertex in geometry.verts if vertex.is_boundary]
     bmesh.ops.remove_doubles(geometry, verts=borders, dist=SAME_PLACE * edge)
+    cuts = fixes.cuts_for(geometry, wanted) if len(geometry.verts) < wanted else 0
+    bmesh.ops.subdivide_edges(geometry, edges=geometry.edges[:], cuts=cuts, use_grid_fill=True)
     geometry.to_mesh(garment.data)
     geometry.free()
     return garment
@@ -113,9 +117,7 @@ class Fitting:
             crossing = self._crossing()
             if not len(crossing) or rounds == MOST_ROUNDS:
                 break
-            wanted = height.copy()
-            wanted[crossing] += FARTHER
-            height = np.maximum(wanted, 0.5 * (wanted + self._mean(wanted[:, None], edges)[:, 0]))
+            height[crossing] += FARTHER
         return Freed(int((height > 1.0).sum()), crossing)
 
     def top_border(self) -> np.ndarray:
