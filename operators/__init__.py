@@ -12,6 +12,7 @@ from . import (
     creases,
     doctor,
     export,
+    garment,
     grab,
     heat_map,
     key_setting,
@@ -26,7 +27,7 @@ from . import (
 )
 
 MODULES = (
-    *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
+    *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
     *(cache, bake, export, apply, presets, key_setting, links),
 )
 HOOKED = (pins, primitives, catch_up, key_setting)

@@ -60,12 +60,13 @@ class OBJECT_MT_pbd(bpy.types.Menu):
 
 
 class MESH_MT_pbd(bpy.types.Menu):
-    """Pins, attached vertices, seams, creases and tears"""
+    """Garments, pins, attached vertices, seams, creases and tears"""
 
     bl_label = "PBD"
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
+        layout.operator("mesh.pbd_garment_from_selection", icon="MOD_CLOTH")
         layout.operator("object.pbd_pin_selected", icon="PINNED")
         layout.operator("object.pbd_unpin_selected", icon="UNPINNED")
         layout.operator("object.pbd_add_seam")
