@@ -34,6 +34,14 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         subtype="DISTANCE",
         precision=4,
     )
+    length: bpy.props.FloatProperty(
+        name="Length",
+        description="How far cloth hangs down from the lowest border. Usually 0 m, a skirt 0.4 m",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        subtype="DISTANCE",
+    )
     vertices: bpy.props.IntProperty(
         name="Vertices",
         description="Faces are subdivided until there are about as many. Usually 1000, 0 leaves the faces as they are",
@@ -57,13 +65,17 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         if not figure.data.total_face_sel:
             raise PBDError("Select the faces that the garment is to cover first")
         bpy.ops.object.mode_set(mode="OBJECT")
-        made = garment.cut_out(figure, values(figure.data.polygons, "select", bool), self.vertices)
+        made = garment.cut_out(figure, values(figure.data.polygons, "select", bool))
         body.forget_settings(made)
         unset(made.pbd_collider)
         fitting = garment.Fitting(context, made, figure)
-        freed = fitting.free(self.distance)
+        fitting.lengthen(self.length)
+        garment.subdivide(made, self.vertices)
+        # Below what contact keeps, the first frame would push it away.
+        freed = fitting.free(max(self.distance, figure.pbd_collider.thickness + made.pbd.thickness))
         held = fitting.top_border() if self.pin == "TOP" else np.zeros(0, int)
         body.make_body(made, "CLOTH")
+        made.pbd.rest_shape = "DEFORMED"  # It was fitted in the pose: the mesh below would be strained by that.
         if len(held):
             ensure_group(made, "pin_group").add(held.tolist(), 1.0, "REPLACE")
         if not colliders.problem(figure):
@@ -77,7 +89,9 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         """How the garment fits; what goes through the figure is selected."""
         if len(freed.crossing):
             made.data.vertices.foreach_set("select", np.isin(np.arange(len(made.data.vertices)), freed.crossing))
-            said = rpt("{count} vertices of '{name}' still go through the figure: leave out the faces there")
+            said = rpt("{count} vertices of '{name}' still go through something: leave out the faces there")
             self.report({"WARNING"}, said.format(count=len(freed.crossing), name=made.name))
-        said = rpt("'{name}' has {count} vertices, {moved} of them farther off than the distance")
-        return said.format(name=made.name, count=len(made.data.vertices), moved=freed.moved)
+        said = rpt("'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them")
+        if not freed.left_out:
+            said = rpt("'{name}' has {count} vertices")
+        return said.format(name=made.name, count=len(made.data.vertices), left=freed.left_out)

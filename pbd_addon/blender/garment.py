@@ -1,4 +1,4 @@
-"""A garment from faces of a figure: cut out, set off from it, and freed where it would go through it.
+"""A garment from faces of a figure: cut out, lengthened, set off from it, and freed where it would go through it.
 
 All of it happens in the pose that is shown. Vertices are raised along the garment's own normals, which are smoothed, so
 that it spans hollows like an armpit; those that are still in the way of the figure are raised further, round by round.
@@ -7,11 +7,11 @@ that it spans hollows like an armpit; those that are still in the way of the fig
 from typing import NamedTuple
 
 import bmesh
-import bpy
+import mathutils
 import numpy as np
 
-from ..meshes.mesh import TriMesh, fans
-from ..contact.crossings import crossing_pairs
+from ..contact.crossings import crossing_faces, crossing_pairs
+from ..meshes.mesh import TriMesh, connected_components, fans
 from .doctor import fixes
 from .errors import PBDError
 from .kinds import Context, Object
@@ -23,14 +23,23 @@ from .scene.surfaces import Surface
 SAME_PLACE = 1e-4
 """Vertices closer than this share of the median edge are one: figures are often cut at the seams of their UV maps."""
 
+FLARE = 0.3
+"""How far what hangs down is farther outside at its hem, in its length: a skirt in the shape of an A."""
+
 SMOOTH_ROUNDS = 10
 """Rounds in which normals, and then borders, take the mean of their neighbors; a zigzag of triangles is gone after 4."""
 
-MOST_ROUNDS = 8
-"""Most rounds in which vertices that cross the figure are raised: to five times the distance, no farther."""
-
 FARTHER = 0.5
-"""Share of the distance by which they are raised in each."""
+"""Share of the distance by which vertices that cross the figure are raised in each round; neighbors by half of it."""
+
+PATIENCE = 6
+"""Rounds in which as much crosses as before until raising ends. A skirt before the legs of a walking figure takes 15."""
+
+MOST_TRIES = 5
+"""How often faces at borders are left out, a ring each time; an armhole of a figure with hanging arms takes 3."""
+
+MOST_LEFT_OUT = 0.15
+"""Share of the faces that may be left out; beyond it the garment is not the one that was wanted."""
 
 
 class Freed(NamedTuple):
@@ -38,20 +47,21 @@ class Freed(NamedTuple):
 
     Attributes:
         moved: Number of vertices that were raised beyond the distance.
-        crossing: Vertices at edges or faces that still go through the figure, (k,) int.
+        left_out: Number of faces at borders for which there was no room.
+        crossing: Vertices at edges or faces that still go through the figure, or through the garment, (k,) int.
     """
 
     moved: int
+    left_out: int
     crossing: np.ndarray
 
 
-def cut_out(figure: Object, faces: np.ndarray, wanted: int) -> Object:
+def cut_out(figure: Object, faces: np.ndarray) -> Object:
     """A new object with some faces of a figure in Object Mode, in its pose: with its rig, weights and collections.
 
     Args:
         figure: A mesh object.
         faces: Which of its faces, (f,) bool.
-        wanted: Number of vertices; faces are subdivided until there are as many.
 
     Raises:
         PBDError: Something else of the stack of modifiers makes the shape.
@@ -70,18 +80,25 @@ def cut_out(figure: Object, faces: np.ndarray, wanted: int) -> Object:
         garment.modifiers.remove(modifier)
     for collection in figure.users_collection:
         collection.objects.link(garment)
-    geometry = bmesh.new()
-    geometry.from_mesh(garment.data)
-    rest = [face for face, stays in zip(geometry.faces, faces.tolist()) if not stays]
-    bmesh.ops.delete(geometry, geom=rest, context="FACES")
-    edge = float(np.median([edge.calc_length() for edge in geometry.edges]))
-    borders = [vertex for vertex in geometry.verts if vertex.is_boundary]
-    bmesh.ops.remove_doubles(geometry, verts=borders, dist=SAME_PLACE * edge)
-    cuts = fixes.cuts_for(geometry, wanted) if len(geometry.verts) < wanted else 0
-    bmesh.ops.subdivide_edges(geometry, edges=geometry.edges[:], cuts=cuts, use_grid_fill=True)
-    geometry.to_mesh(garment.data)
-    geometry.free()
+
+    def keep(geometry: bmesh.types.BMesh) -> None:
+        _keep(geometry, faces)
+        edge = float(np.median([edge.calc_length() for edge in geometry.edges]))
+        borders = [vertex for vertex in geometry.verts if vertex.is_boundary]
+        bmesh.ops.remove_doubles(geometry, verts=borders, dist=SAME_PLACE * edge)
+
+    fixes.edit(garment, keep)
     return garment
+
+
+def subdivide(garment: Object, wanted: int) -> None:
+    """Subdivide all faces evenly until there are as many vertices as wanted."""
+
+    def cut(geometry: bmesh.types.BMesh) -> None:
+        cuts = fixes.cuts_for(geometry, wanted) if len(geometry.verts) < wanted else 0
+        bmesh.ops.subdivide_edges(geometry, edges=geometry.edges[:], cuts=cuts, use_grid_fill=True)
+
+    fixes.edit(garment, cut)
 
 
 class Fitting:
@@ -95,35 +112,131 @@ class Fitting:
     Attributes:
         mesh: Of the garment.
         base: Its vertices on the figure, (n, 3) [object space].
+        scale: Length in object space of what is 1 m in the pose.
     """
 
     def __init__(self, context: Context, garment: Object, figure: Object) -> None:
         self.context, self.garment = context, garment
-        self.base = user_keys.read_vertices(garment.data).astype(float)
-        self.mesh = TriMesh(self.base, mesh_io.read_polygons(garment.data))
         context.view_layer.update()
         self.figure = surfaces.read(figure, context.view_layer.depsgraph)
+        self._read()
+
+    def _read(self) -> None:
+        self.base = user_keys.read_vertices(self.garment.data).astype(float)
+        self.mesh = TriMesh(self.base, mesh_io.read_polygons(self.garment.data))
+        posed, edges = self._shown().world(), self.mesh.edges
+        self.scale = _length(self.base[edges[:, 1]] - self.base[edges[:, 0]]).sum()
+        self.scale /= max(_length(posed[edges[:, 1]] - posed[edges[:, 0]]).sum(), 1e-300)
+
+    def lengthen(self, length: float) -> None:
+        """Let cloth of a length [m] hang from the border that is lowest in the pose, wider at its hem."""
+        loop = self._border(lowest=True)
+        if not length or not len(loop):
+            return
+        usual = float(np.median(_length(self.base[loop] - self.base[np.roll(loop, 1)])))
+        rows = max(1, round(length * self.scale / max(usual, 1e-300)))
+        along = {frozenset(pair) for pair in zip(loop.tolist(), np.roll(loop, -1).tolist())}
+        up = self._up()
+        away = self.base[loop] - self.base[loop].mean(axis=0)
+        away -= (away @ up)[:, None] * up
+        ways = dict(zip(loop.tolist(), length * self.scale / rows * (FLARE * _unit(away) - up)))
+
+        def hang(geometry: bmesh.types.BMesh) -> None:
+            geometry.verts.ensure_lookup_table()
+            edges = [edge for edge in geometry.edges if frozenset(vertex.index for vertex in edge.verts) in along]
+            number = geometry.verts.layers.int.new("pbd_border")
+            for vertex in ways:
+                geometry.verts[vertex][number] = vertex
+            for _row in range(rows):
+                made = bmesh.ops.extrude_edge_only(geometry, edges=edges)["geom"]
+                edges = [one for one in made if isinstance(one, bmesh.types.BMEdge)]
+                for one in made:
+                    if isinstance(one, bmesh.types.BMVert):
+                        one.co = one.co + mathutils.Vector(ways[one[number]])
+            geometry.verts.layers.int.remove(number)
+
+        fixes.edit(self.garment, hang)
 
     def free(self, distance: float) -> Freed:
-        """Set the garment off by a distance [m], farther where it would cross the figure, and smooth its borders."""
-        posed, edges = self._shown().world(), self.mesh.edges
-        scale = _length(self.base[edges[:, 1]] - self.base[edges[:, 0]]).sum()
-        scale /= max(_length(posed[edges[:, 1]] - posed[edges[:, 0]]).sum(), 1e-300)
+        """Set the garment off by a distance [m], farther where it would cross the figure, and smooth its borders.
+
+        Where there is no room for it at a border, as in an armpit under an arm that hangs down, it ends before.
+        """
+        left_out, faces = 0, len(self.garment.data.polygons)
+        for _try in range(MOST_TRIES + 1):
+            self._read()
+            ground = self.base.copy()
+            height, crossing = self._raise(distance)
+            drop = self._faces_at(self._from_border(crossing))
+            if not drop.any() or _try == MOST_TRIES or left_out + drop.sum() > MOST_LEFT_OUT * faces:
+                break
+            left_out += int(drop.sum())
+            self._write(ground)
+            fixes.edit(self.garment, lambda geometry: _keep(geometry, ~drop))  # noqa: B023  # called here
+        return Freed(int((height > 1.0).sum()), left_out, crossing)
+
+    def _raise(self, distance: float) -> tuple[np.ndarray, np.ndarray]:
+        """How far each vertex was raised, (n,) [distances], and what crosses something all the same, (k,) int.
+
+        What crosses the figure is raised; then, what crosses the garment itself is smoothed.
+        """
         normals = self._smooth_normals()
         self._smooth_borders()
-        height = np.full(len(self.base), 1.0)
-        for rounds in range(MOST_ROUNDS + 1):
-            self._write(self.base + (scale * distance * height)[:, None] * normals)
-            crossing = self._crossing()
-            if not len(crossing) or rounds == MOST_ROUNDS:
-                break
-            height[crossing] += FARTHER
-        return Freed(int((height > 1.0).sum()), crossing)
+        height, fewest, since = np.ones(len(self.base)), 2 * len(self.base), 0
+        while True:
+            self._write(self.base + (self.scale * distance * height)[:, None] * normals)
+            places = self._shown().world()
+            crossing, own = self._crossing(places), np.zeros(0, int)
+            if not len(crossing):
+                own = np.unique(self.mesh.triangles[crossing_faces(places, self.mesh.triangles)])
+            left = len(own) or len(self.base) + len(crossing)
+            fewest, since = (left, 0) if left < fewest else (fewest, since + 1)
+            if not len(crossing) + len(own) or since == PATIENCE:
+                return height, np.union1d(crossing, own)
+            height += self._spread(crossing, FARTHER)
+            share = self._spread(own, 1.0)[:, None]
+            self.base += share * (self._mean(self.base, self.mesh.edges) - self.base)
+
+    def _spread(self, vertices: np.ndarray, value: float) -> np.ndarray:
+        """A value at vertices (k,) int, half of it at their neighbors, else 0; (n,)."""
+        found, beside = np.zeros((2, len(self.base)))
+        found[vertices] = value
+        for here, there in (self.mesh.edges.T, self.mesh.edges.T[::-1]):
+            np.maximum.at(beside, here, 0.5 * found[there])
+        return np.asarray(np.maximum(found, beside))
+
+    def _from_border(self, vertices: np.ndarray) -> np.ndarray:
+        """Which of the vertices (k,) int hang together with a border, (n,) bool."""
+        among, found = np.zeros((2, len(self.base)), bool)
+        among[vertices] = True
+        edges = self.mesh.edges[among[self.mesh.edges].all(axis=1)]
+        piece = connected_components(edges, len(self.base))
+        borders = np.concatenate([*self.mesh.boundary_loops, np.zeros(0, int)]).astype(int)
+        found[borders] = among[borders]
+        return np.asarray(among & np.isin(piece, piece[found]))
+
+    def _faces_at(self, vertices: np.ndarray) -> np.ndarray:
+        """Which faces have one of these vertices (n,) bool, (f,) bool."""
+        corners, starts = mesh_io.read_polygons(self.garment.data)
+        if not vertices.any():
+            return np.zeros(len(starts) - 1, bool)
+        return np.asarray(np.logical_or.reduceat(vertices[corners], starts[:-1]))
 
     def top_border(self) -> np.ndarray:
         """The vertices of the border that is highest in the pose, (k,) int; none where there is no border."""
-        places = self._shown().world()
-        return max(self.mesh.boundary_loops, key=lambda loop: places[loop, 2].mean(), default=np.zeros(0, int))
+        return self._border(lowest=False)
+
+    def _border(self, lowest: bool) -> np.ndarray:
+        heights = self._shown().world()[:, 2]
+        loops = sorted(self.mesh.boundary_loops, key=lambda loop: float(heights[loop].mean()))
+        return loops[0 if lowest else -1] if loops else np.zeros(0, int)
+
+    def _up(self) -> np.ndarray:
+        """What the pose turns upward, as closely as one rotation can, (3,) [object space] (Kabsch 1976)."""
+        posed = self._shown().world()
+        sides, _, others = np.linalg.svd((self.base - self.base.mean(axis=0)).T @ (posed - posed.mean(axis=0)))
+        turn = sides @ np.diag([1.0, 1.0, np.linalg.det(sides @ others)]) @ others
+        return np.asarray(turn[:, 2])
 
     def _shown(self) -> Surface:
         self.context.view_layer.update()
@@ -147,9 +260,9 @@ class Fitting:
         normals = np.zeros_like(self.base)
         np.add.at(normals, self.mesh.triangles, areas[:, None])
         for _round in range(SMOOTH_ROUNDS):
-            normals /= np.maximum(_length(normals), 1e-300)[:, None]
+            normals = _unit(normals)
             normals += self._mean(normals, self.mesh.edges)
-        return np.asarray(normals / np.maximum(_length(normals), 1e-300)[:, None])
+        return _unit(normals)
 
     def _smooth_borders(self) -> None:
         loops = self.mesh.boundary_loops
@@ -157,9 +270,8 @@ class Fitting:
         for _round in range(SMOOTH_ROUNDS):
             self.base = 0.5 * (self.base + self._mean(self.base, along))
 
-    def _crossing(self) -> np.ndarray:
-        """Vertices at what goes through the figure as shown, (k,) int."""
-        places = self._shown().world()
+    def _crossing(self, places: np.ndarray) -> np.ndarray:
+        """Vertices at what goes through the figure, with the garment at places (n, 3) [m]; (k,) int."""
         x = np.ascontiguousarray(np.concatenate([places, self.figure.world()]).T)
         faces = fans(self.figure.faces).T + len(places)
         sides = np.unique(np.sort(np.concatenate([faces[[0, 1]], faces[[1, 2]], faces[[2, 0]]], axis=1), axis=0), axis=1)
@@ -168,5 +280,15 @@ class Fitting:
         return np.unique(np.concatenate([self.mesh.edges[edge].ravel(), self.mesh.triangles[triangle].ravel()]))
 
 
+def _keep(geometry: bmesh.types.BMesh, faces: np.ndarray) -> None:
+    """Delete all but these faces, (f,) bool."""
+    rest = [face for face, stays in zip(geometry.faces, faces.tolist()) if not stays]
+    bmesh.ops.delete(geometry, geom=rest, context="FACES")
+
+
 def _length(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return np.asarray(vectors / np.maximum(_length(vectors), 1e-300)[:, None])
