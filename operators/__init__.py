@@ -27,7 +27,8 @@ from . import (
 )
 
 MODULES = (
-    *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
+    *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle),
+    catch_up,
     *(cache, bake, export, apply, presets, key_setting, links),
 )
 HOOKED = (pins, primitives, catch_up, key_setting)

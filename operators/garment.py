@@ -65,14 +65,18 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         if not figure.data.total_face_sel:
             raise PBDError("Select the faces that the garment is to cover first")
         bpy.ops.object.mode_set(mode="OBJECT")
-        made = garment.cut_out(figure, values(figure.data.polygons, "select", bool))
+        try:
+            made = garment.cut_out(figure, values(figure.data.polygons, "select", bool))
+        except PBDError:
+            bpy.ops.object.mode_set(mode="EDIT")
+            raise
         body.forget_settings(made)
         unset(made.pbd_collider)
         fitting = garment.Fitting(context, made, figure)
         fitting.lengthen(self.length)
         garment.subdivide(made, self.vertices)
-        # Below what contact keeps, the first frame would push it away.
-        freed = fitting.free(max(self.distance, figure.pbd_collider.thickness + made.pbd.thickness))
+        least = figure.pbd_collider.thickness + made.pbd.thickness  # Nearer, contact would push it away at once.
+        freed = fitting.free(max(self.distance, least), least)
         held = fitting.top_border() if self.pin == "TOP" else np.zeros(0, int)
         body.make_body(made, "CLOTH")
         made.pbd.rest_shape = "DEFORMED"  # It was fitted in the pose: the mesh below would be strained by that.

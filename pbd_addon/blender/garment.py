@@ -11,7 +11,7 @@ import mathutils
 import numpy as np
 
 from ..contact.crossings import crossing_faces, crossing_pairs
-from ..meshes.mesh import TriMesh, connected_components, fans
+from ..meshes.mesh import TriMesh, connected_components, fans, half_edges
 from .doctor import fixes
 from .errors import PBDError
 from .kinds import Context, Object
@@ -27,13 +27,13 @@ FLARE = 0.3
 """How far what hangs down is farther outside at its hem, in its length: a skirt in the shape of an A."""
 
 SMOOTH_ROUNDS = 10
-"""Rounds in which normals, and then borders, take the mean of their neighbors; a zigzag of triangles is gone after 4."""
+"""Rounds in which normals, and then borders, take the mean of their neighbors; a zigzag is gone after 4."""
 
 FARTHER = 0.5
 """Share of the distance by which vertices that cross the figure are raised in each round; neighbors by half of it."""
 
 PATIENCE = 6
-"""Rounds in which as much crosses as before until raising ends. A skirt before the legs of a walking figure takes 15."""
+"""Rounds in which as much crosses as before until raising ends. A skirt before legs that walk takes 15."""
 
 MOST_TRIES = 5
 """How often faces at borders are left out, a ring each time; an armhole of a figure with hanging arms takes 3."""
@@ -113,6 +113,7 @@ class Fitting:
         mesh: Of the garment.
         base: Its vertices on the figure, (n, 3) [object space].
         scale: Length in object space of what is 1 m in the pose.
+        obstacle, obstacle_faces, obstacle_edges: What it has to be outside of, (m, 3) [m], (3, t) and (2, e) int.
     """
 
     def __init__(self, context: Context, garment: Object, figure: Object) -> None:
@@ -157,12 +158,15 @@ class Fitting:
 
         fixes.edit(self.garment, hang)
 
-    def free(self, distance: float) -> Freed:
+    def free(self, distance: float, least: float) -> Freed:
         """Set the garment off by a distance [m], farther where it would cross the figure, and smooth its borders.
+
+        least: The distance that contact keeps [m], for which there is to be room everywhere.
 
         Where there is no room for it at a border, as in an armpit under an arm that hangs down, it ends before.
         """
         left_out, faces = 0, len(self.garment.data.polygons)
+        self._surround(least)
         for _try in range(MOST_TRIES + 1):
             self._read()
             ground = self.base.copy()
@@ -255,10 +259,7 @@ class Fitting:
         return np.where(count[:, None] > 0.0, total / np.maximum(count, 1.0)[:, None], of)
 
     def _smooth_normals(self) -> np.ndarray:
-        corners = self.base[self.mesh.triangles]
-        areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normals = np.zeros_like(self.base)
-        np.add.at(normals, self.mesh.triangles, areas[:, None])
+        normals = _sums(self.base, self.mesh.triangles)
         for _round in range(SMOOTH_ROUNDS):
             normals = _unit(normals)
             normals += self._mean(normals, self.mesh.edges)
@@ -266,17 +267,24 @@ class Fitting:
 
     def _smooth_borders(self) -> None:
         loops = self.mesh.boundary_loops
-        along = np.concatenate([np.stack([loop, np.roll(loop, -1)], axis=1) for loop in loops] or [np.zeros((0, 2), int)])
+        pairs = [np.stack([loop, np.roll(loop, -1)], axis=1) for loop in loops]
+        along = np.concatenate([*pairs, np.zeros((0, 2), int)])
         for _round in range(SMOOTH_ROUNDS):
             self.base = 0.5 * (self.base + self._mean(self.base, along))
 
+    def _surround(self, distance: float) -> None:
+        """Note the figure, and what is at this distance [m] around it, as one surface."""
+        points, faces = self.figure.world(), fans(self.figure.faces)
+        around = points + distance * _unit(_sums(points, faces)) * (-1.0 if self.figure.mirrored else 1.0)
+        self.obstacle = np.concatenate([points, around])
+        self.obstacle_faces = np.concatenate([faces, faces + len(points)]).T
+        self.obstacle_edges = np.unique(np.sort(half_edges(self.obstacle_faces.T)[0], axis=1), axis=0).T
+
     def _crossing(self, places: np.ndarray) -> np.ndarray:
-        """Vertices at what goes through the figure, with the garment at places (n, 3) [m]; (k,) int."""
-        x = np.ascontiguousarray(np.concatenate([places, self.figure.world()]).T)
-        faces = fans(self.figure.faces).T + len(places)
-        sides = np.unique(np.sort(np.concatenate([faces[[0, 1]], faces[[1, 2]], faces[[2, 0]]], axis=1), axis=0), axis=1)
-        edge, _ = crossing_pairs(x, self.mesh.edges.T, faces)
-        _, triangle = crossing_pairs(x, sides, self.mesh.triangles.T)
+        """Vertices at what goes through the figure or around it, with the garment at places (n, 3) [m]; (k,) int."""
+        x = np.ascontiguousarray(np.concatenate([places, self.obstacle]).T)
+        edge, _ = crossing_pairs(x, self.mesh.edges.T, self.obstacle_faces + len(places))
+        _, triangle = crossing_pairs(x, self.obstacle_edges + len(places), self.mesh.triangles.T)
         return np.unique(np.concatenate([self.mesh.edges[edge].ravel(), self.mesh.triangles[triangle].ravel()]))
 
 
@@ -284,6 +292,15 @@ def _keep(geometry: bmesh.types.BMesh, faces: np.ndarray) -> None:
     """Delete all but these faces, (f,) bool."""
     rest = [face for face, stays in zip(geometry.faces, faces.tolist()) if not stays]
     bmesh.ops.delete(geometry, geom=rest, context="FACES")
+
+
+def _sums(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """The sum of the normals of the triangles (t, 3) around each point (n, 3), by area, (n, 3)."""
+    corners = points[triangles]
+    normals = np.zeros_like(points)
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    np.add.at(normals, triangles, areas[:, None])
+    return normals
 
 
 def _length(vectors: np.ndarray) -> np.ndarray:
