@@ -51,6 +51,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.separator()
         layout.operator("object.pbd_doctor_check", text="Check Cloth", icon="VIEWZOOM")
         layout.operator("object.pbd_select_intersections")
+        layout.operator("object.pbd_select_in_colliders")
         layout.operator("object.pbd_heat_map", text="Heat Map of Strain").kind = "STRAIN"
         layout.operator("object.pbd_heat_map", text="Heat Map of Contact").kind = "CONTACT"
         layout.operator("object.pbd_heat_map", text="Heat Map Off").kind = "OFF"

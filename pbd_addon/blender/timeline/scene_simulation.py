@@ -201,6 +201,11 @@ class SceneSimulation:
         found = intersections.intersecting_faces([member.body for member in self.members])
         return {member.uid: len(faces) for member, faces in zip(self.members, found, strict=True) if len(faces)}
 
+    def brought_out(self, uid: int) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices of a member that were brought out of colliders at the start, and those that were not, (k,) int."""
+        found = [self.simulation.brought_out(member.body) for member in self.members if member.uid == uid]
+        return found[0] if found else (np.zeros(0, int), np.zeros(0, int))
+
     def _notes_on(self, member: SimulatedObject) -> tuple[str, ...]:
         """Hints for the user about a member, in sentences."""
         # A body notes its openings only if it is built under pressure, which may be switched on later.

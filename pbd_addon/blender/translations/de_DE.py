@@ -894,4 +894,11 @@ TEXTS = {
     "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "„{name}“ hat {count} Punkte; {left} Flächen an den Rändern weggelassen: für sie war kein Platz",
     "'{name}' has {count} vertices": "„{name}“ hat {count} Punkte",
     "Select faces of a figure in Edit Mode": "Im Bearbeitungsmodus Flächen einer Figur auswählen",
+    "Fit": "Anpassen",
+    "Bring what begins inside of a closed collider, or goes through one, out before the first frame. Usually on. Press Reset to see a change": "Was in einem geschlossenen Kollisionsobjekt beginnt oder durch eines geht, vor dem ersten Einzelbild herausbringen. Meist an. Zurücksetzen drücken, um eine Änderung zu sehen",
+    "{count} vertices began in colliders: they are brought out": "{count} Punkte begannen in Kollisionsobjekten: sie sind herausgebracht",
+    "{count} vertices begin in colliders and stay: pins, or where there is no room": "{count} Punkte beginnen in Kollisionsobjekten und bleiben: angeheftete, oder wo kein Platz ist",
+    "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "Im Bearbeitungsmodus die Punkte auswählen, die in Kollisionsobjekten beginnen und nicht herausgebracht werden können",
+    "Show Vertices in Colliders": "Punkte in Kollisionsobjekten zeigen",
+    "{count} vertices begin in colliders": "{count} Punkte beginnen in Kollisionsobjekten",
 }

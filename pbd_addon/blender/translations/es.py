@@ -894,4 +894,11 @@ TEXTS = {
     "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "«{name}» tiene {count} vértices; se dejaron fuera {left} caras de los bordes: no había sitio para ellas",
     "'{name}' has {count} vertices": "«{name}» tiene {count} vértices",
     "Select faces of a figure in Edit Mode": "Seleccione caras de una figura en el modo Edición",
+    "Fit": "Ajustar",
+    "Bring what begins inside of a closed collider, or goes through one, out before the first frame. Usually on. Press Reset to see a change": "Sacar antes del primer fotograma lo que empieza dentro de un colisionador cerrado o lo atraviesa. Normalmente activado. Pulse Restablecer para ver un cambio",
+    "{count} vertices began in colliders: they are brought out": "{count} vértices empezaban en colisionadores: se han sacado",
+    "{count} vertices begin in colliders and stay: pins, or where there is no room": "{count} vértices empiezan en colisionadores y se quedan: fijados, o donde no hay sitio",
+    "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "Seleccionar en el modo Edición los vértices que empiezan en colisionadores y no pueden sacarse",
+    "Show Vertices in Colliders": "Mostrar vértices en colisionadores",
+    "{count} vertices begin in colliders": "{count} vértices empiezan en colisionadores",
 }

@@ -894,4 +894,11 @@ TEXTS = {
     "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "« {name} » a {count} sommets ; {left} faces de ses bords omises : il n'y avait pas la place",
     "'{name}' has {count} vertices": "« {name} » a {count} sommets",
     "Select faces of a figure in Edit Mode": "Sélectionnez des faces d'un personnage en mode Édition",
+    "Fit": "Ajuster",
+    "Bring what begins inside of a closed collider, or goes through one, out before the first frame. Usually on. Press Reset to see a change": "Sortir avant la première image ce qui commence dans un collisionneur fermé ou en traverse un. Habituellement activé. Appuyez sur Réinitialiser pour voir un changement",
+    "{count} vertices began in colliders: they are brought out": "{count} sommets commençaient dans des collisionneurs : ils en sont sortis",
+    "{count} vertices begin in colliders and stay: pins, or where there is no room": "{count} sommets commencent dans des collisionneurs et y restent : épinglés, ou sans place",
+    "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "Sélectionner en mode Édition les sommets qui commencent dans des collisionneurs et ne peuvent en sortir",
+    "Show Vertices in Colliders": "Afficher les sommets dans les collisionneurs",
+    "{count} vertices begin in colliders": "{count} sommets commencent dans des collisionneurs",
 }

@@ -894,4 +894,11 @@ TEXTS = {
     "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "'{name}' の頂点は {count} 個。境界の {left} 面は余地がないため外しました",
     "'{name}' has {count} vertices": "'{name}' の頂点は {count} 個",
     "Select faces of a figure in Edit Mode": "編集モードでフィギュアの面を選択してください",
+    "Fit": "フィット",
+    "Bring what begins inside of a closed collider, or goes through one, out before the first frame. Usually on. Press Reset to see a change": "閉じたコライダーの内側から始まるもの、またはそれを貫くものを、最初のフレームの前に外へ出す。通常はオン。変更を見るにはリセットを押してください",
+    "{count} vertices began in colliders: they are brought out": "{count} 個の頂点がコライダー内から始まっていたため、外へ出しました",
+    "{count} vertices begin in colliders and stay: pins, or where there is no room": "{count} 個の頂点がコライダー内から始まり、そのままです: ピン留め、または余地がない場所",
+    "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "コライダー内から始まり外へ出せない頂点を編集モードで選択する",
+    "Show Vertices in Colliders": "コライダー内の頂点を表示",
+    "{count} vertices begin in colliders": "{count} 個の頂点がコライダー内から始まります",
 }

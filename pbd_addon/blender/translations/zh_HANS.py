@@ -894,4 +894,11 @@ TEXTS = {
     "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "“{name}”有 {count} 个顶点；边界处有 {left} 个面因没有空间而去掉",
     "'{name}' has {count} vertices": "“{name}”有 {count} 个顶点",
     "Select faces of a figure in Edit Mode": "请在编辑模式中选择人物的面",
+    "Fit": "贴合",
+    "Bring what begins inside of a closed collider, or goes through one, out before the first frame. Usually on. Press Reset to see a change": "在第一帧之前，把起始于封闭碰撞体内部或穿过它的部分移到外面。通常开启。按重置查看更改",
+    "{count} vertices began in colliders: they are brought out": "{count} 个顶点起始于碰撞体内：已移出",
+    "{count} vertices begin in colliders and stay: pins, or where there is no room": "{count} 个顶点起始于碰撞体内且保持不动：被钉固，或没有空间",
+    "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "在编辑模式中选择起始于碰撞体内且无法移出的顶点",
+    "Show Vertices in Colliders": "显示碰撞体内的顶点",
+    "{count} vertices begin in colliders": "{count} 个顶点起始于碰撞体内",
 }
