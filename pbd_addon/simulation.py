@@ -561,7 +561,7 @@ class Simulation:
         finish(self.beginning(frame))
 
     def beginning(self, frame: int) -> Generator[None, None, None]:
-        """Like `begin`, in slices: the first time, layers are sorted and cloth is fitted. Closed early, it changes nothing."""
+        """Like `begin`, in slices: the first time, cloth is sorted and fitted. Closed early, it changes nothing."""
         frame = arguments.whole("frame", frame)
         if self.crossing_layers is None:
             found = yield from layers.sort_layers(self._model, self._kernels)

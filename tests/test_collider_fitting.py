@@ -62,7 +62,7 @@ def test_half_through():
     """A skirt beside the hips: half of it is inside, the other half hangs free and stays where it is."""
     hips = limb()
     vertices, faces = tube(32, 10, 0.12, 0.3)
-    body = Body(vertices + (0.03, 0.0, 0.0), faces, COTTON, fit=True)
+    body = Body(vertices + np.array([0.03, 0.0, 0.0]), faces, COTTON, fit=True)
     simulation = begin(body, hips)
     assert crossing(simulation, body, hips) == 0
     assert depth(simulation.positions(body), (0.1, 0.1, 0.4)).min() > 1.0
@@ -74,7 +74,7 @@ def test_edges_that_go_through_a_ridge():
     corners, triangles = box((0.2, 0.2, 0.2))
     block = Collider(corners, triangles)
     vertices, faces = grid(7, 7, 0.6, 0.6)
-    body = Body(vertices + (0.02, 0.03, np.max(corners[:, 2]) - 0.01), faces, COTTON, fit=True)
+    body = Body(vertices + np.array([0.02, 0.03, np.max(corners[:, 2]) - 0.01]), faces, COTTON, fit=True)
     assert count_between(body.vertices, body.mesh.triangles, corners, triangles) > 0
     simulation = begin(body, block)
     assert crossing(simulation, body, block) == 0
@@ -108,7 +108,7 @@ def test_into_a_container():
     """What belongs inside is put there."""
     bowl = Collider(0.2 * ellipsoid, BALL_FACES, inside=True)
     vertices, faces = grid(10, 10, 0.3, 0.3)
-    body = Body(vertices + (0.04, 0.0, 0.0), faces, COTTON, fit=True)
+    body = Body(vertices + np.array([0.04, 0.0, 0.0]), faces, COTTON, fit=True)
     assert (np.linalg.norm(body.vertices, axis=1) > 0.2).any()
     simulation = begin(body, bowl)
     assert np.linalg.norm(simulation.positions(body), axis=1).max() < 0.2

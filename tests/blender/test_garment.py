@@ -126,20 +126,21 @@ def test_a_rig_that_turns_the_mesh_over_knows_what_is_down():
     assert crossings(garment, figure) == 0
 
 
-def test_it_ends_where_there_is_no_room():
-    """Arms that hang at the sides leave none below the armpits: fewer faces than with arms that stand off."""
+def test_it_ends_where_there_is_no_room(capfd):
+    """Arms that hang at the sides leave none below the armpits."""
     figure, rig = add_figure()
     rig.animation_data_clear()
+    bpy.context.view_layer.update()
     for side, sign in (("L", 1), ("R", -1)):
         arm = rig.pose.bones[f"Elbow.{side}"]
         shoulder = Matrix.Translation(arm.head)
-        arm.matrix = shoulder @ Matrix.Rotation(sign * 0.25, 4, "Y") @ shoulder.inverted() @ arm.matrix
+        arm.matrix = shoulder @ Matrix.Rotation(sign * 0.18, 4, "Y") @ shoulder.inverted() @ arm.matrix
     go(1)
-    selected = select_faces(figure, GARMENTS["tunic"][0])
-    bpy.ops.mesh.pbd_garment_from_selection(vertices=0)
+    select_faces(figure, GARMENTS["tunic"][0])
+    bpy.ops.mesh.pbd_garment_from_selection()
     garment = bpy.context.object
     assert crossings(garment, figure) == crossings(garment, garment) == 0
-    assert 0.8 * selected < len(garment.data.polygons) < selected
+    assert "faces at its borders left out: there was no room for them" in capfd.readouterr().out
 
 
 def test_one_undo_step():
