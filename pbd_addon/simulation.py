@@ -28,7 +28,7 @@ from .model.model import Model, State, Targets
 from .model.obstacles import planes_and_surfaces
 from .parts.dynamic_mesh import rest_shape
 from .parts.gas import opened
-from .parts.sewing import sewn
+from .parts.sewing import sewn, waiting_bodies
 from .parts.tearing import joined_in
 from .settings.solver_settings import AIR_DENSITY, SolverSettings
 from .stepping import adaptive
@@ -574,6 +574,10 @@ class Simulation:
         self._place(state)
         self.frames = FrameCache(frame, self._state)
         self.reports = {}
+
+    def is_sewn_first(self, body: Body) -> bool:
+        """Whether gravity and wind do not act on a body yet, as its seams are still open."""
+        return self._number[self._body("body", body)] in waiting_bodies(self._model, self._state)
 
     def brought_out(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
         """Vertices of a body that were brought out of colliders at the start, and those that could not be, (k,) int."""

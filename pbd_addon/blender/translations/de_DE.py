@@ -901,4 +901,7 @@ TEXTS = {
     "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "Im Bearbeitungsmodus die Punkte auswählen, die in Kollisionsobjekten beginnen und nicht herausgebracht werden können",
     "Show Vertices in Colliders": "Punkte in Kollisionsobjekten zeigen",
     "{count} vertices begin in colliders": "{count} Punkte beginnen in Kollisionsobjekten",
+    "Sew First": "Zuerst nähen",
+    "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "Schwerkraft und Wind beginnen, wenn alle Nähte geschlossen sind, oder nach der doppelten Schließzeit. Meist an",
+    "Sewing until frame {frame}": "Näht bis Einzelbild {frame}",
 }

@@ -901,4 +901,7 @@ TEXTS = {
     "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "Seleccionar en el modo Edición los vértices que empiezan en colisionadores y no pueden sacarse",
     "Show Vertices in Colliders": "Mostrar vértices en colisionadores",
     "{count} vertices begin in colliders": "{count} vértices empiezan en colisionadores",
+    "Sew First": "Coser primero",
+    "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "La gravedad y el viento empiezan cuando todas las costuras se han cerrado, o tras el doble del tiempo de cierre. Normalmente activado",
+    "Sewing until frame {frame}": "Cosiendo hasta el fotograma {frame}",
 }

@@ -901,4 +901,7 @@ TEXTS = {
     "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "Sélectionner en mode Édition les sommets qui commencent dans des collisionneurs et ne peuvent en sortir",
     "Show Vertices in Colliders": "Afficher les sommets dans les collisionneurs",
     "{count} vertices begin in colliders": "{count} sommets commencent dans des collisionneurs",
+    "Sew First": "Coudre d'abord",
+    "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "La gravité et le vent commencent quand toutes les coutures sont fermées, ou après deux fois le temps de fermeture. Habituellement activé",
+    "Sewing until frame {frame}": "Couture jusqu'à l'image {frame}",
 }

@@ -901,4 +901,7 @@ TEXTS = {
     "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "コライダー内から始まり外へ出せない頂点を編集モードで選択する",
     "Show Vertices in Colliders": "コライダー内の頂点を表示",
     "{count} vertices begin in colliders": "{count} 個の頂点がコライダー内から始まります",
+    "Sew First": "先に縫う",
+    "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "重力と風は、すべての縫い目が閉じた後、または閉じる時間の 2 倍が過ぎてから働く。通常はオン",
+    "Sewing until frame {frame}": "フレーム {frame} まで縫製中",
 }

@@ -901,4 +901,7 @@ TEXTS = {
     "Select the vertices in Edit Mode that begin in colliders and cannot be brought out": "在编辑模式中选择起始于碰撞体内且无法移出的顶点",
     "Show Vertices in Colliders": "显示碰撞体内的顶点",
     "{count} vertices begin in colliders": "{count} 个顶点起始于碰撞体内",
+    "Sew First": "先缝合",
+    "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "所有缝线闭合后，或经过两倍闭合时间后，重力和风才开始作用。通常开启",
+    "Sewing until frame {frame}": "缝合至第 {frame} 帧",
 }
