@@ -12,6 +12,7 @@ from . import (
     creases,
     doctor,
     export,
+    garment,
     grab,
     heat_map,
     import_pattern,
@@ -31,8 +32,9 @@ from . import (
 )
 
 MODULES = (
-    *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links, import_pattern, proxy),
+    *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle),
+    *(catch_up, cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
+    *(import_pattern, proxy),
 )
 HOOKED = (pins, primitives, catch_up, key_setting, import_pattern)
 """Those that also join menus, keys or listeners."""
