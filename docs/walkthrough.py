@@ -148,8 +148,6 @@ def garments(reads: Reads) -> Iterator[str]:
         select(skirt, lambda place, side=side: side * place.x > 0.299)
         bpy.ops.object.pbd_add_seam()
     bpy.ops.object.mode_set(mode="OBJECT")
-    reads("Field Weights", "Gravity")
-    key_gravity(skirt, 26)
     play(60)
     yield "Sew a skirt around a body"
 
@@ -267,8 +265,6 @@ def sew_shirt(reads: Reads) -> None:
     for side in (1.0, -1.0):
         add_seam(shirt, lambda x, z, side=side: 0.3 < side * x and (z < 0.08 if z > 0.06 else side * x < 0.32))
     bpy.ops.object.mode_set(mode="OBJECT")
-    reads("Field Weights", "Gravity")
-    key_gravity(shirt, 30)
     play(48)
 
 
@@ -323,14 +319,6 @@ def add_seam(obj: bpy.types.Object, wanted: Callable[[float, float], bool]) -> N
     placed = obj.matrix_world.copy()
     select(obj, lambda place: wanted(*(placed @ place).xz))
     bpy.ops.object.pbd_add_seam()
-
-
-def key_gravity(obj: bpy.types.Object, last: int) -> None:
-    """Key the gravity of an object: none up to the frame `last`, all from the next one on."""
-    weights = obj.pbd.field_weights
-    for frame, gravity in ((last, 0.0), (last + 1, 1.0)):
-        weights.gravity = gravity
-        weights.keyframe_insert("gravity", frame=frame)
 
 
 def tearing(reads: Reads) -> Iterator[str]:

@@ -68,7 +68,8 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
             if geometry.edges.get(pair) is None:
                 geometry.edges.new(pair)
         bmesh.update_edit_mesh(obj.data, loop_triangles=False)
-        obj.pbd.sewing = True
+        if not obj.pbd.sewing:
+            obj.pbd.sewing = obj.pbd.sew_first = True
         session.clear_cache(context.scene)
         left = abs(len(one) - len(other))
         said = [rpt("{count} seams added").format(count=len(pairs))]

@@ -55,6 +55,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.separator()
         layout.operator("object.pbd_doctor_check", text="Check Cloth", icon="VIEWZOOM")
         layout.operator("object.pbd_select_intersections")
+        layout.operator("object.pbd_select_in_colliders")
         layout.operator("object.pbd_heat_map", text="Heat Map of Strain").kind = "STRAIN"
         layout.operator("object.pbd_heat_map", text="Heat Map of Contact").kind = "CONTACT"
         layout.operator("object.pbd_heat_map", text="Heat Map Off").kind = "OFF"
@@ -64,12 +65,13 @@ class OBJECT_MT_pbd(bpy.types.Menu):
 
 
 class MESH_MT_pbd(bpy.types.Menu):
-    """Pins, attached vertices, seams, creases and tears"""
+    """Garments, pins, attached vertices, seams, creases and tears"""
 
     bl_label = "PBD"
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
+        layout.operator("mesh.pbd_garment_from_selection", icon="MOD_CLOTH")
         layout.operator("object.pbd_pin_selected", icon="PINNED")
         layout.operator("object.pbd_unpin_selected", icon="UNPINNED")
         layout.operator("object.pbd_add_seam")
