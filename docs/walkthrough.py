@@ -284,8 +284,6 @@ def import_bag(reads: Reads) -> None:
     middle = sum(place.x for place in places) / len(places)
     for place in places:
         place.x, place.y = 2.0 * middle - place.x - 0.4, 0.1 - place.y
-    reads("Sew")
-    bpy.ops.object.pbd_sew()
     play(40)
 
 

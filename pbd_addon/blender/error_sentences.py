@@ -76,7 +76,6 @@ SENTENCES = {
     "Select two borders to sew together, edges with one face each: {count} are selected": "",
     "The selected border forks at vertex {vertex}: select two rows of edges without branches": "",
     "One border is a loop and the other is not: select two loops or two rows of edges": "",
-    "'{name}' has no seams: add some with Add Seam in Edit Mode": "",
     "'{name}' has no faces: add faces to make a proxy of it": "",
     "'{name}' has {count} vertices, no more than the proxy would have: choose fewer": "",
     "'{name}' has loose edges, seams or ropes, which a proxy cannot have: apply them first": "",
