@@ -311,7 +311,8 @@ class ContactConstraints(ContactRows):
     def project_again(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find the contacts at p (3, n) anew, among the same candidates, and project them; in place.
 
-        What is no candidate is left to the crossing guard: a query in each round would take most of the time.
+        What is no candidate is left to the crossing guard: a query in each round would take most of the time. Planes are
+        projected in any case: springs may have pulled through them what touches nothing else.
         """
         self.welds.unite(p)
         self._p[:, : self.n] = p
@@ -323,6 +324,9 @@ class ContactConstraints(ContactRows):
             self._push(kernels)
             p[:] = self._p[:, : self.n]
             self.welds.follow(p)
+            return
+        for plane in self.planes:
+            plane.project(kernels, p, self._x[:, : self.n])
 
     def _find(self, kernels: Kernels) -> None:
         candidates = self.candidate_list.rows
