@@ -45,11 +45,11 @@ def test_strain_beside_what_is_excused_does_not_count():
 
 
 def test_what_springs_push_through_a_floor_is_put_back():
-    """A sheet stands on a floor, and what pressed one of its vertices down touches it no more: springs push the one below
+    """A sheet stands on a floor, and what pressed a vertex of it down touches it no more: springs push the one below
     down, too, and planes have the last word though no contact is left.
     """
     vertices, quads = grid(4, 4, 0.4, 0.4)
-    body = Body(turned(vertices, np.pi / 2, 0) + [0.0, 0.0, 0.202], quads, Material(self_collision=False))
+    body = Body(turned(vertices, np.pi / 2, 0) + np.array([0.0, 0.0, 0.202]), quads, Material(self_collision=False))
     corners, triangles = box((0.1, 0.1, 0.1), 1)
     far = Collider(corners + 5.0, triangles)
     simulation = Simulation([body], [Plane((0.0, 0.0, body.vertices[:, 2].min() - 0.002)), far], kernels="numpy")

@@ -311,8 +311,8 @@ class ContactConstraints(ContactRows):
     def project_again(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find the contacts at p (3, n) anew, among the same candidates, and project them; in place.
 
-        What is no candidate is left to the crossing guard: a query in each round would take most of the time. Planes are
-        projected in any case: springs may have pulled through them what touches nothing else.
+        What is no candidate is left to the crossing guard: a query in each round would take most of the time. Planes
+        are projected in any case: springs may have pulled through them what touches nothing else.
         """
         self.welds.unite(p)
         self._p[:, : self.n] = p
