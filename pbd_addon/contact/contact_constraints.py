@@ -60,6 +60,7 @@ class ContactConstraints(ContactRows):
         keeps_unresolved: Whether a substep counts even if it does not; else it will be tried again in halves.
         unprojected: Positions before contact was projected, (3, n) [m]; None where nothing touches.
         candidate_list: Candidates of all pairs of surfaces.
+        usual_edges: Median edge of each body, (bodies,) [m]; 0 for one without a surface.
     """
 
     name = "contact"
@@ -81,6 +82,7 @@ class ContactConstraints(ContactRows):
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
         self.rest = self._unmapped_rest = rest
+        self.usual_edges = np.array([surface.edge if surface else 0.0 for surface in self.surfaces])
         # That of the largest body: in a scene of dolls, all are small.
         extents = [np.linalg.norm(np.ptp(rest[:, one.part], axis=1)) for one in self.surfaces if one is not None]
         self.calm = calm_speed(float(max(extents, default=1.0)))

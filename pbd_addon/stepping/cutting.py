@@ -218,7 +218,8 @@ class CutFrame:
         excused, beside = self.frame.excused, model.contact.penetration.beside
         if len(beside):
             excused = excused | beside[: len(excused)] if len(excused) else beside
-        excess = excess_of_overrun(self.frame.kernels, model.springs, x, state.x, excused)
+        usual = model.contact.usual_edges
+        excess = excess_of_overrun(self.frame.kernels, model.springs, x, state.x, excused, usual)
         if not 0.0 < excess <= FREE_EXCESS or self.frame.is_driven:
             return excess > 0.0
         pushed = state.memory["springs"]["pushed"]
