@@ -45,6 +45,19 @@ def test_strain_beside_what_is_excused_does_not_count():
     assert not is_stretched(kernels, stretch, x, p, corner, USUAL)
 
 
+@pytest.mark.parametrize("usual", [0.02, 0.3])
+def test_a_sliver_does_not_make_a_substep_too_long(usual):
+    """An edge of 6 mm that is 40 % too long: it counts beside edges of 20 mm, and not beside some of 0.3 m."""
+    vertices, quads = grid(4, 4, 0.024, 0.024)
+    body = Body(vertices, quads)
+    stretch = find(Simulation([body], kernels="numpy"), "stretch")
+    stretch.begin_substep(0.002, 0.0)
+    x, p = body.vertices.T.copy(), body.vertices.T.copy()
+    p[:2, 0] -= 0.4 * 0.006
+    counts = excess_of_overrun(kernels, [stretch], x, p, NONE, np.array([usual])) > 0.0
+    assert counts == is_stretched(kernels, stretch, x, p, NONE, np.array([usual])) == (usual == 0.02)
+
+
 def test_what_springs_push_through_a_floor_is_put_back():
     """A sheet stands on a floor, and what pressed a vertex of it down touches it no more: springs push the one below
     down, too, and planes have the last word though no contact is left.

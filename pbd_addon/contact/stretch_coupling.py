@@ -93,7 +93,7 @@ def couple_stretch_and_contact(
 
 
 def counted_lengths(stretch: DistanceConstraints, some: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Lengths by which the strains of edges `some` (k,) count, see `SHORT`; usual: edges of each body, (bodies,) [m]."""
+    """Lengths by which strains of edges `some` (k,) count, (k,) [m], see `SHORT`; usual: as in `excess_of_overrun`."""
     return np.asarray(np.maximum(stretch.rest_lengths.take(some), SHORT * usual.take(stretch.rows.body.take(some))))
 
 

@@ -381,7 +381,8 @@ def project_contacts(
         reached = gaps(p, particles, weights, normals)
         missing = target_gap - reached
         if len(soft):
-            given = np.where(np.isinf(gives[soft]), np.inf, gives[soft] * multipliers[soft])
+            given = np.full(len(soft), np.inf)
+            np.multiply(gives[soft], multipliers[soft], out=given, where=gives[soft] < np.inf)
             missing[soft] -= given
             reached[soft] += given
         if number >= len(relaxations) and (reached >= enough).all():
