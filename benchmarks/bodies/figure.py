@@ -149,7 +149,7 @@ COTTON = dict(vars(PRESETS["Cotton"]))
 
 
 def worn(what: str, closed: bool = True, frames: int = 36, detail: float = 1.0) -> Worn:
-    """The figure walks, wearing a "cape", which starts through its arms, a "skirt", which its hands brush, or a "vest" made
+    """The figure walks, wearing a "cape", which starts through its arms, a "skirt", which its hands brush, or a "vest"
     of its own faces, a few millimeters off, which arms rub and thighs push.
     """
     if what == "vest":
