@@ -906,4 +906,7 @@ TEXTS = {
     "Give the active object this material; in scripts, one of yours or a shipped one by its name": "Dem aktiven Objekt dieses Material geben; in Skripten eines von dir oder ein mitgeliefertes nach seinem Namen",
     "There is no material '{name}'": "Es gibt kein Material „{name}“",
     "Choose a material by its name": "Ein Material nach seinem Namen wählen",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} Punkte sind mehr als zwei Kanten von „{other}“ entfernt, bis zu {far} m: dort hält es sie fest",
+    "Attach": "Befestigen",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} an „{other}“ befestigt, höchstens {far} m entfernt",
 }

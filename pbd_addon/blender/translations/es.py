@@ -906,4 +906,7 @@ TEXTS = {
     "Give the active object this material; in scripts, one of yours or a shipped one by its name": "Dar este material al objeto activo; en scripts, uno propio o uno incluido por su nombre",
     "There is no material '{name}'": "No hay ningún material «{name}»",
     "Choose a material by its name": "Elija un material por su nombre",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} vértices están a más de dos aristas de «{other}», hasta {far} m: los sujetará ahí",
+    "Attach": "Sujetar",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} sujeto a «{other}», a {far} m como máximo",
 }

@@ -906,4 +906,7 @@ TEXTS = {
     "Give the active object this material; in scripts, one of yours or a shipped one by its name": "Donner ce matériau à l'objet actif ; dans les scripts, l'un des vôtres ou un matériau fourni, par son nom",
     "There is no material '{name}'": "Il n'y a pas de matériau « {name} »",
     "Choose a material by its name": "Choisissez un matériau par son nom",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} sommets sont à plus de deux arêtes de « {other} », jusqu'à {far} m : il les y maintiendra",
+    "Attach": "Attacher",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} attaché à « {other} », à {far} m au plus",
 }

@@ -906,4 +906,7 @@ TEXTS = {
     "Give the active object this material; in scripts, one of yours or a shipped one by its name": "アクティブオブジェクトにこのマテリアルを与える。スクリプトでは自作または付属のものを名前で指定",
     "There is no material '{name}'": "マテリアル '{name}' はありません",
     "Choose a material by its name": "マテリアルを名前で選んでください",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} 個の頂点が '{other}' から辺 2 本分より遠く、最大 {far} m 離れています: その位置で保持されます",
+    "Attach": "取り付け",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} を '{other}' に取り付けました (最大 {far} m)",
 }

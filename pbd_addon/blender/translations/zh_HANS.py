@@ -906,4 +906,7 @@ TEXTS = {
     "Give the active object this material; in scripts, one of yours or a shipped one by its name": "将此材质赋予活动物体；在脚本中可按名称使用自己的或附带的材质",
     "There is no material '{name}'": "没有材质“{name}”",
     "Choose a material by its name": "请按名称选择材质",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} 个顶点与“{other}”的距离超过两条边，最远 {far} m：它们将被固定在那里",
+    "Attach": "附着",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} 已附着到“{other}”，最远 {far} m",
 }
