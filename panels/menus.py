@@ -24,7 +24,10 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_collider_remove", icon="X")
         layout.operator("object.pbd_paint_map", text="Paint Pins", icon="BRUSH_DATA").map = "PIN"
         layout.operator("object.pbd_attach_selected", text="Attach Cloth to Selected", icon="LINKED")
+        layout.operator("object.pbd_sew", icon="PLAY")
         layout.operator("object.pbd_split", icon="MOD_EDGESPLIT")
+        layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
+        layout.operator("object.pbd_make_proxy", text="Make Collider Proxy", icon="MOD_REMESH").kind = "COLLIDER"
         layout.separator()
         layout.operator("object.pbd_step", text="Step One Frame", icon="FRAME_NEXT")
         layout.operator("object.pbd_reset", text="Reset Simulation", icon="LOOP_BACK")

@@ -346,6 +346,7 @@ def test_going_on_from_any_frame_gives_the_same_bits(kernels):
         np.testing.assert_array_equal(simulation.velocities(body), other.velocities(same))
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_switched_off_it_comes_apart_and_switched_on_it_closes_again():
     """No rope is left to push panels apart or to hold them."""

@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "range": ("use_range",),
     "range of its own": ("range_start", "range_end"),
+    "loop": ("loop_length", "loop_fade", "loop_gap"),
     "store": ("cache_limit", "use_disk_cache"),
     "heat map": ("heat_full",),
 }
