@@ -761,7 +761,6 @@ TEXTS = {
     "Key Setting": "Keyframe für Einstellung",
     "Insert a key for this setting at this frame, or remove the one that is there": "An diesem Einzelbild ein Keyframe für diese Einstellung setzen oder das vorhandene entfernen",
     "Apply Preset": "Vorgabe anwenden",
-    "Give the active object this material": "Dem aktiven Objekt dieses Material geben",
     "Copy the versions of Blender and of this extension, the backend and the last frame, and open the page for bugs": "Die Versionen von Blender und dieser Erweiterung, das Backend und das letzte Einzelbild kopieren und die Seite für Fehler öffnen",
     "Open the list of changes in the web browser": "Die Liste der Änderungen im Browser öffnen",
     "Copy Cloth Settings to Selected": "Gewebe-Einstellungen auf Ausgewählte kopieren",
@@ -956,4 +955,10 @@ TEXTS = {
     "Sew First": "Zuerst nähen",
     "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "Schwerkraft und Wind beginnen, wenn alle Nähte geschlossen sind, oder nach der doppelten Schließzeit. Meist an",
     "Sewing until frame {frame}": "Näht bis Einzelbild {frame}",
+    "Give the active object this material; in scripts, one of yours or a shipped one by its name": "Dem aktiven Objekt dieses Material geben; in Skripten eines von dir oder ein mitgeliefertes nach seinem Namen",
+    "There is no material '{name}'": "Es gibt kein Material „{name}“",
+    "Choose a material by its name": "Ein Material nach seinem Namen wählen",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} Punkte sind mehr als zwei Kanten von „{other}“ entfernt, bis zu {far} m: dort hält es sie fest",
+    "Attach": "Befestigen",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} an „{other}“ befestigt, höchstens {far} m entfernt",
 }

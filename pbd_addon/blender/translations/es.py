@@ -761,7 +761,6 @@ TEXTS = {
     "Key Setting": "Clave de la opción",
     "Insert a key for this setting at this frame, or remove the one that is there": "Insertar una clave de esta opción en este fotograma o quitar la que hay",
     "Apply Preset": "Aplicar ajuste",
-    "Give the active object this material": "Dar este material al objeto activo",
     "Copy the versions of Blender and of this extension, the backend and the last frame, and open the page for bugs": "Copiar las versiones de Blender y de esta extensión, el motor de cálculo y el último fotograma, y abrir la página de errores",
     "Open the list of changes in the web browser": "Abrir la lista de cambios en el navegador",
     "Copy Cloth Settings to Selected": "Copiar opciones de ropa a seleccionados",
@@ -956,4 +955,10 @@ TEXTS = {
     "Sew First": "Coser primero",
     "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "La gravedad y el viento empiezan cuando todas las costuras se han cerrado, o tras el doble del tiempo de cierre. Normalmente activado",
     "Sewing until frame {frame}": "Cosiendo hasta el fotograma {frame}",
+    "Give the active object this material; in scripts, one of yours or a shipped one by its name": "Dar este material al objeto activo; en scripts, uno propio o uno incluido por su nombre",
+    "There is no material '{name}'": "No hay ningún material «{name}»",
+    "Choose a material by its name": "Elija un material por su nombre",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} vértices están a más de dos aristas de «{other}», hasta {far} m: los sujetará ahí",
+    "Attach": "Sujetar",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} sujeto a «{other}», a {far} m como máximo",
 }

@@ -761,7 +761,6 @@ TEXTS = {
     "Key Setting": "Image clé du réglage",
     "Insert a key for this setting at this frame, or remove the one that is there": "Insérer une image clé de ce réglage à ce frame, ou retirer celle qui s’y trouve",
     "Apply Preset": "Appliquer le préréglage",
-    "Give the active object this material": "Donner ce matériau à l’objet actif",
     "Copy the versions of Blender and of this extension, the backend and the last frame, and open the page for bugs": "Copier les versions de Blender et de cette extension, le moteur de calcul et le dernier frame, puis ouvrir la page des bugs",
     "Open the list of changes in the web browser": "Ouvrir la liste des changements dans le navigateur",
     "Copy Cloth Settings to Selected": "Copier les réglages du tissu vers la sélection",
@@ -956,4 +955,10 @@ TEXTS = {
     "Sew First": "Coudre d'abord",
     "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "La gravité et le vent commencent quand toutes les coutures sont fermées, ou après deux fois le temps de fermeture. Habituellement activé",
     "Sewing until frame {frame}": "Couture jusqu'à l'image {frame}",
+    "Give the active object this material; in scripts, one of yours or a shipped one by its name": "Donner ce matériau à l'objet actif ; dans les scripts, l'un des vôtres ou un matériau fourni, par son nom",
+    "There is no material '{name}'": "Il n'y a pas de matériau « {name} »",
+    "Choose a material by its name": "Choisissez un matériau par son nom",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} sommets sont à plus de deux arêtes de « {other} », jusqu'à {far} m : il les y maintiendra",
+    "Attach": "Attacher",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} attaché à « {other} », à {far} m au plus",
 }

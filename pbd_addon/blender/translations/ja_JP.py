@@ -761,7 +761,6 @@ TEXTS = {
     "Key Setting": "設定にキーを挿入",
     "Insert a key for this setting at this frame, or remove the one that is there": "このフレームで設定にキーを挿入するか、すでにあるキーを削除します",
     "Apply Preset": "プリセットを適用",
-    "Give the active object this material": "アクティブオブジェクトをこの素材にします",
     "Copy the versions of Blender and of this extension, the backend and the last frame, and open the page for bugs": "Blenderとこの拡張機能のバージョン、バックエンド、最後のフレームをコピーし、バグのページを開きます",
     "Open the list of changes in the web browser": "変更点の一覧をブラウザーで開きます",
     "Copy Cloth Settings to Selected": "クロスの設定を選択にコピー",
@@ -956,4 +955,10 @@ TEXTS = {
     "Sew First": "先に縫う",
     "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "重力と風は、すべての縫い目が閉じた後、または閉じる時間の 2 倍が過ぎてから働く。通常はオン",
     "Sewing until frame {frame}": "フレーム {frame} まで縫製中",
+    "Give the active object this material; in scripts, one of yours or a shipped one by its name": "アクティブオブジェクトにこのマテリアルを与える。スクリプトでは自作または付属のものを名前で指定",
+    "There is no material '{name}'": "マテリアル '{name}' はありません",
+    "Choose a material by its name": "マテリアルを名前で選んでください",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} 個の頂点が '{other}' から辺 2 本分より遠く、最大 {far} m 離れています: その位置で保持されます",
+    "Attach": "取り付け",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} を '{other}' に取り付けました (最大 {far} m)",
 }

@@ -761,7 +761,6 @@ TEXTS = {
     "Key Setting": "为设置项插入关键帧",
     "Insert a key for this setting at this frame, or remove the one that is there": "在此帧为此设置项插入关键帧，或移除已有的关键帧",
     "Apply Preset": "应用预设",
-    "Give the active object this material": "将此材料赋予活动物体",
     "Copy the versions of Blender and of this extension, the backend and the last frame, and open the page for bugs": "复制 Blender 与此扩展的版本、后端和最后一帧的信息，并打开错误页面",
     "Open the list of changes in the web browser": "在浏览器中打开更新列表",
     "Copy Cloth Settings to Selected": "将布料设置复制到选中项",
@@ -956,4 +955,10 @@ TEXTS = {
     "Sew First": "先缝合",
     "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on": "所有缝线闭合后，或经过两倍闭合时间后，重力和风才开始作用。通常开启",
     "Sewing until frame {frame}": "缝合至第 {frame} 帧",
+    "Give the active object this material; in scripts, one of yours or a shipped one by its name": "将此材质赋予活动物体；在脚本中可按名称使用自己的或附带的材质",
+    "There is no material '{name}'": "没有材质“{name}”",
+    "Choose a material by its name": "请按名称选择材质",
+    "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} 个顶点与“{other}”的距离超过两条边，最远 {far} m：它们将被固定在那里",
+    "Attach": "附着",
+    "{objects} attached to '{other}', at most {far} m away": "{objects} 已附着到“{other}”，最远 {far} m",
 }
