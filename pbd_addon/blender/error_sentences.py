@@ -76,6 +76,7 @@ SENTENCES = {
     "Select two borders to sew together, edges with one face each: {count} are selected": "",
     "The selected border forks at vertex {vertex}: select two rows of edges without branches": "",
     "One border is a loop and the other is not: select two loops or two rows of edges": "",
+    "'{name}' has no seams: add some with Add Seam in Edit Mode": "",
     "Select the edges to crease first, edges between two faces": "",
     "The selected rows of edges cannot alternate: three of them meet, or their number is odd": "",
     "Edge {edge} of '{name}' has a crease of {angle}° with stiffness {factor}: set or clear it again": "",

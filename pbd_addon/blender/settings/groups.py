@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "rest": ("rest_shape",),
     "rest object": ("rest_object",),
     "output": ("output",),
-    "contact": ("thickness", "friction", "layer"),
+    "contact": ("thickness", "friction", "layer", "fit"),
     "contact of a solid": ("thickness", "friction"),
     "floor": ("floor_height", "floor_friction"),
     "collider": ("thickness", "friction", "static_friction", "restitution"),

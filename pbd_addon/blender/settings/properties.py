@@ -164,6 +164,12 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         soft_high=10,
         options=set(),
     )
+    fit: Switch(
+        "Fit",
+        "Bring what begins inside of a closed collider, or goes through one, out before the first frame. Usually on. "
+        "Press Reset to see a change",
+        options=set(),
+    )
     velocity: Vector(
         "Velocity",
         "Speed along the axes of the world at which it starts. A thrown towel 4 m/s",
