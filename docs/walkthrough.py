@@ -217,6 +217,13 @@ def garments(reads: Reads) -> Iterator[str]:
     play(60)
     yield "Fold pleats into a skirt"
 
+    bpy.data.objects.remove(skirt)
+    reads("File › New › General", "Delete", "Add › Mesh › Cloth Grid", "Vertices X", "Y", "Make Proxy")
+    bpy.ops.mesh.primitive_pbd_cloth_add(rx=201, ry=201)
+    bpy.ops.object.pbd_make_proxy()
+    play(12)
+    yield "Simulate a coarse copy of a fine mesh"
+
 
 def sew_shirt(reads: Reads) -> None:
     """The steps of the section about a shirt."""
@@ -277,8 +284,6 @@ def import_bag(reads: Reads) -> None:
     middle = sum(place.x for place in places) / len(places)
     for place in places:
         place.x, place.y = 2.0 * middle - place.x - 0.4, 0.1 - place.y
-    reads("Sew")
-    bpy.ops.object.pbd_sew()
     play(40)
 
 

@@ -61,7 +61,7 @@ class OBJECT_OT_pbd_import_pattern(Action, bpy.types.Operator):
         obj.matrix_world = Matrix()
         pattern_mesh.add_groups(obj, sewn.groups)
         body.make_body(obj, "CLOTH")
-        obj.pbd.sewing = bool(len(sewn.seams))
+        obj.pbd.sewing = obj.pbd.sew_first = bool(len(sewn.seams))
         for sentence in filter(None, (cost_estimate.sentence(context.scene), body.lock_interface(context.scene))):
             self.report({"INFO"}, sentence)
         if pattern.unread:

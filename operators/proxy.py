@@ -69,6 +69,9 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
         output.remove(obj)
         made = obj.copy()
         made.data, made.name = mesh, f"{obj.name} Proxy"
+        if not made.vertex_groups:  # Their names are the mesh's; weights go by number.
+            for group in obj.vertex_groups:
+                made.vertex_groups.new(name=group.name)
         try:
             proxy_modifier.bind(obj, made, mesh)
         except PBDError:

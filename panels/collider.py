@@ -31,6 +31,8 @@ class Collider(BodyPanel):
         draw_group(columns(layout), settings, "collider")
         layout.prop(settings, "inside")
         layout.prop(settings, "join_borders")
+        if context.object.type == "MESH":
+            layout.operator("object.pbd_make_proxy", icon="MOD_REMESH").kind = "COLLIDER"
         running = session.get(context.scene)
         met = running.scene_sim.colliders.get(context.object.session_uid) if running else None
         for note in met.collider.notes if met else ():

@@ -17,6 +17,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_add", text="Add Rigid Body", icon="RIGID_BODY").type = "RIGID"
         layout.operator("mesh.primitive_pbd_cloth_add", text="New Cloth Grid", icon="MESH_GRID")
         layout.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
+        layout.operator("object.pbd_import_pattern", icon="IMPORT")
         layout.operator("object.pbd_copy_to_selected", text="Copy Cloth Settings to Selected", icon="COPYDOWN")
         layout.operator("object.pbd_remove", icon="X")
         layout.separator()
@@ -24,7 +25,6 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_collider_remove", icon="X")
         layout.operator("object.pbd_paint_map", text="Paint Pins", icon="BRUSH_DATA").map = "PIN"
         layout.operator("object.pbd_attach_selected", text="Attach Cloth to Selected", icon="LINKED")
-        layout.operator("object.pbd_sew", icon="PLAY")
         layout.operator("object.pbd_split", icon="MOD_EDGESPLIT")
         layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
         layout.operator("object.pbd_make_proxy", text="Make Collider Proxy", icon="MOD_REMESH").kind = "COLLIDER"

@@ -54,6 +54,8 @@ class Shape(BodyPanel):
             row.operator("object.pbd_set_crease")
             row.operator("object.pbd_clear_crease")
             col.operator("object.pbd_add_seam")
+        else:
+            layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
 
 
 class Sewing(BodyPanel):
@@ -67,7 +69,6 @@ class Sewing(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
-        layout.operator("object.pbd_sew", icon="PLAY")
         layout.active = layout.active and settings.sewing
         draw_group(columns(layout), settings, "sewing")
 
