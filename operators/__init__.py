@@ -5,6 +5,7 @@ import bpy
 from . import (
     apply,
     bake,
+    balloon_text,
     body,
     cache,
     catch_up,
@@ -26,10 +27,10 @@ from . import (
 )
 
 MODULES = (
-    *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, export, apply, presets, key_setting, links),
+    *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, balloon_text, playback, grab, settle),
+    *(catch_up, cache, bake, export, apply, presets, key_setting, links),
 )
-HOOKED = (pins, primitives, catch_up, key_setting)
+HOOKED = (pins, primitives, balloon_text, catch_up, key_setting)
 """Those that also join menus, keys or listeners."""
 
 CLASSES = tuple(
