@@ -60,3 +60,28 @@ def test_foil_that_meets_itself_does_not_begin_to_turn():
     turning = np.linalg.norm(masses @ np.cross(x - masses @ x / masses.sum(), v))
     assert speed(body, simulation) < 0.01
     assert turning / (masses.sum() * RADIUS) < 2e-3
+
+
+def test_ends_of_edges_without_a_length_are_one():
+    """A vertex beside another one, as Voxel Remesh leaves some, changes nothing of how foil fills up, and is told."""
+    vertices, triangles = flat_discs(6, RADIUS)
+    one, other = triangles[0, :2]
+    beside = len(vertices)
+    split = [
+        [beside if corner == old else corner for corner in triangle]
+        for triangle in triangles
+        if {one, other} <= set(triangle)
+        for old in (one, other)
+    ]
+    kept = [triangle for triangle in triangles.tolist() if not {one, other} <= set(triangle)]
+    near = vertices[one] + 1e-4 * (vertices[other] - vertices[one])
+    material = dataclasses.replace(Material.preset("Foil Balloon"), pressure_mode="OVERPRESSURE", overpressure=300.0)
+    ends = []
+    for x, faces in ((vertices, triangles), (np.concatenate([vertices, near[None]]), kept + split)):
+        body = Body(x, faces, material)
+        simulation = Simulation([body], gravity=(0.0, 0.0, 0.0), self_collision=False)
+        run(simulation, 2)
+        ends.append(simulation.positions(body))
+    assert body.notes[0] == "1 vertices are one with others that are closer than 2 % of an edge"
+    np.testing.assert_array_equal(ends[1][beside], ends[1][one])
+    np.testing.assert_allclose(ends[1][:beside], ends[0], atol=1e-5)
