@@ -28,7 +28,7 @@ Blender, of 32 bits, are 1e-7 m apart at a distance of 1 m."""
 SHORT = 0.02
 """Edges of a skin under pressure that are shorter than this share of the usual edge are no edges: their ends are one.
 
-Voxel Remesh leaves 50 of 4632 in letters that are thinner than a voxel. Each is up to 70 000 times as stiff as the usual
+Voxel Remesh leaves 50 of 4632 in letters thinner than a voxel. Each is up to 70 000 times as stiff as the usual
 one, and makes its ends 1e8 times heavier: foil with them flies apart, with or without self-collision. Merged by 1e-4 it
 still moves at 1.4 m/s, by 0.02 it is calm."""
 
