@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import bpy
 import numpy as np
@@ -30,7 +31,7 @@ def of_text(text: str, size: float, bold: float) -> list[np.ndarray]:
     """
     if not text.strip():
         raise PBDError("There is no text: type some letters")
-    curve = bpy.data.curves.new(text, "FONT")
+    curve: Any = bpy.data.curves.new(text, "FONT")  # the stubs do not know that it is one of text
     curve.body, curve.size, curve.align_x, curve.align_y = text, size, "CENTER", "CENTER"
     curve.offset = bold * size
     try:
