@@ -209,6 +209,10 @@ class DihedralConstraints(_HingeConstraints):
 
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         self._set_bend(materials, settings, self.geometry)
+        self.use_weights(w)
+
+    def use_weights(self, w: np.ndarray) -> None:
+        """Use these inverse masses, (n,) [1/kg]."""
         self.weights = w[self.rows.indices]
 
     def _scale(self, h: float) -> None:
@@ -294,6 +298,10 @@ class IsometricConstraints(_HingeConstraints):
         self.inverse_masses = w
         if not self.relaxed:
             self.k = np.ones(1)
+
+    def use_weights(self, w: np.ndarray) -> None:
+        """Use these inverse masses from the next substep on, (n,) [1/kg]."""
+        self.inverse_masses, self.h = w, 0.0
 
     def _lay_out(self) -> None:
         super()._lay_out()

@@ -441,6 +441,20 @@ class ContactConstraints(ContactRows):
         self.welds.follow(touched)
         return np.flatnonzero(touched)
 
+    def met_themselves(self, islands: np.ndarray, count: int) -> np.ndarray:
+        """Which of `count` islands, (n,) int of each particle, pushed no other in the substep and have no collider near
+        them, (count,) bool.
+        """
+        alone = np.ones(count, bool)
+        rows = [found.particles.take(found.pushing, axis=1) for found in (*self._rounds, self._contacts)]
+        for particles in (self.candidate_list.rows.particles, *rows) if self.obstacles else ():
+            beside = particles[:, (particles >= self.n).any(axis=0)]
+            alone[islands[beside[beside < self.n]]] = False
+        for particles in rows:
+            met = islands[particles[:, (particles < self.n).all(axis=0)]]
+            alone[met[:, (met != met[0]).any(axis=0)]] = False
+        return alone
+
     def _rules(self, materials: Sequence[Material], settings: SolverSettings) -> Rules:
         """Which surfaces meet; notes the materials."""
         self._materials = list(materials)

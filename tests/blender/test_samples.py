@@ -16,7 +16,18 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "shirt", "tablecloth")
 OF_AIR = ("hot_air_balloon", "laundry", "party_balloons", "spinnaker")
 TORN = ("burst_balloon", "torn_flag", "torn_sheet")
-NAMES = ("air_mattress", "balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT, *TORN)
+NAMES = (
+    "air_mattress",
+    "balloon",
+    "curtain",
+    "cushion",
+    "flag",
+    "letters",
+    "stiffness_grid",
+    *OF_AIR,
+    *OF_CONTACT,
+    *TORN,
+)
 DEFAULT_GRAY = 0.8  # a new material's color in Solid
 ROUNDING = 1e-6  # [m], in world space
 LARGEST = 200_000  # [bytes]: they are part of every clone
