@@ -238,7 +238,8 @@ class PlateConstraints(Constraints):
             part = slice(sheet.start, sheet.start + len(sheet.rest))
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
-            stiff = settings.method != "PBD" and is_stiff(sheet, bend, masses, factors)
+            rubs = material.bend_friction > 0.0  # hinges know where they hold
+            stiff = settings.method != "PBD" and not rubs and is_stiff(sheet, bend, masses, factors)
             solves = MOST_TURNS if material.bend_yield or is_folded(sheet) else 1
             if not stiff or solves * block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue

@@ -191,18 +191,18 @@ def _chosen(
         if abs(count - last.substeps) <= DEADBAND * last.substeps:
             count = last.substeps
         reason = REASONS[int(last.cause)]
-    rotation = turn(model, state, targets, dt) / ROTATION_LIMIT
-    if rotation > count:
-        count, reason = rotation, "motion"
+    turn = _turn(model, state, targets, dt) / ROTATION_LIMIT
+    if turn > count:
+        count, reason = turn, "motion"
     least, why = LEAST_MULTIPLE * settings.substeps, "settings"
-    if inflated or rotation > 1.0:
+    if inflated or turn > 1.0:
         least, why = float(settings.substeps), "pressure" if inflated else "motion"
     if count < max(least, 1.0):
         return round(max(least, 1.0)), why
     return round(min(count, MOST_MULTIPLE * settings.substeps)), reason
 
 
-def turn(model: Model, state: State, targets: Targets, dt: float) -> float:
+def _turn(model: Model, state: State, targets: Targets, dt: float) -> float:
     """The largest rotation or bending of a body in dt seconds [rad]: its inner motion over its size.
 
     Both are root mean squares about the center of mass. Pins count by their targets.

@@ -105,9 +105,8 @@ def schedule(
 ) -> Schedule:
     """The substeps of a frame of dt seconds, see `lengths`.
 
-    Args:
-        gently: Whether what slows motion down takes little in two substeps of the longest duration [s].
-        last: Duration of the substep before them [s], 0 if there is none to look back at.
+    gently: whether what slows motion down takes little in two substeps of the longest duration [s].
+    last: duration of the substep before them [s], 0 if there is none to look back at.
     """
     found = lengths(count, second_order, longest_chain)
     goes_on = second_order and abs(last * len(found) / dt - 1.0) < ALIKE
