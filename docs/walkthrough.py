@@ -7,6 +7,8 @@ scripts that make the pictures do not listen.
 
 from __future__ import annotations
 
+import tempfile
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -146,8 +148,6 @@ def garments(reads: Reads) -> Iterator[str]:
         select(skirt, lambda place, side=side: side * place.x > 0.299)
         bpy.ops.object.pbd_add_seam()
     bpy.ops.object.mode_set(mode="OBJECT")
-    reads("Field Weights", "Gravity")
-    key_gravity(skirt, 26)
     play(60)
     yield "Sew a skirt around a body"
 
@@ -191,6 +191,10 @@ def garments(reads: Reads) -> Iterator[str]:
 
     for name in ("Grid", "Cylinder", "Cylinder.001", "Cylinder.002"):
         bpy.data.objects.remove(bpy.data.objects[name])
+    import_bag(reads)
+    yield "Import a pattern"
+
+    bpy.data.objects.remove(bpy.data.objects["bag"])
     layer_garments(reads)
     yield "Put one garment over another"
 
@@ -254,9 +258,28 @@ def sew_shirt(reads: Reads) -> None:
     for side in (1.0, -1.0):
         add_seam(shirt, lambda x, z, side=side: 0.3 < side * x and (z < 0.08 if z > 0.06 else side * x < 0.32))
     bpy.ops.object.mode_set(mode="OBJECT")
-    reads("Field Weights", "Gravity")
-    key_gravity(shirt, 30)
     play(48)
+
+
+def import_bag(reads: Reads) -> None:
+    """The steps of the section about patterns; the drawing is that of the page."""
+    drawing = (Path(__file__).parent / "garments.md").read_text(encoding="utf-8").partition("```svg\n")[2]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bag.svg"
+        path.write_text(textwrap.dedent(drawing.partition("   ```")[0]), encoding="utf-8")
+        reads("File › New › General", "Delete", "File › Import › Sewing Pattern (.json, .svg)", "Edge Length")
+        bpy.ops.object.pbd_import_pattern(filepath=str(path), edge=0.02)
+    reads("Edit Mode", "Object Mode")
+    bag = bpy.context.object
+    back = bag.vertex_groups["back"].index
+    ids = [vertex.index for vertex in bag.data.vertices if any(group.group == back for group in vertex.groups)]
+    places = [bag.data.vertices[vertex].co for vertex in ids]
+    middle = sum(place.x for place in places) / len(places)
+    for place in places:
+        place.x, place.y = 2.0 * middle - place.x - 0.4, 0.1 - place.y
+    reads("Sew")
+    bpy.ops.object.pbd_sew()
+    play(40)
 
 
 def layer_garments(reads: Reads) -> None:
@@ -289,14 +312,6 @@ def add_seam(obj: bpy.types.Object, wanted: Callable[[float, float], bool]) -> N
     placed = obj.matrix_world.copy()
     select(obj, lambda place: wanted(*(placed @ place).xz))
     bpy.ops.object.pbd_add_seam()
-
-
-def key_gravity(obj: bpy.types.Object, last: int) -> None:
-    """Key the gravity of an object: none up to the frame `last`, all from the next one on."""
-    weights = obj.pbd.field_weights
-    for frame, gravity in ((last, 0.0), (last + 1, 1.0)):
-        weights.gravity = gravity
-        weights.keyframe_insert("gravity", frame=frame)
 
 
 def tearing(reads: Reads) -> Iterator[str]:

@@ -12,24 +12,31 @@ from . import (
     creases,
     doctor,
     export,
+    garment,
     grab,
     heat_map,
+    import_pattern,
     key_setting,
     links,
+    loop,
     maps,
+    metrics,
     pins,
     playback,
     presets,
     primitives,
+    proxy,
     seams,
     settle,
+    vertex_animation,
 )
 
 MODULES = (
-    *(body, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle, catch_up),
-    *(cache, bake, export, apply, presets, key_setting, links),
+    *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle),
+    *(catch_up, cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
+    *(import_pattern, proxy),
 )
-HOOKED = (pins, primitives, catch_up, key_setting)
+HOOKED = (pins, primitives, catch_up, key_setting, import_pattern)
 """Those that also join menus, keys or listeners."""
 
 CLASSES = tuple(

@@ -40,6 +40,7 @@ def make_body(obj: Object, kind: str) -> None:
     settings.pressure_mode = "VOLUME" if kind == "BALLOON" else "OFF"
     settings.rigid = kind == "RIGID"
     settings.type = kind
+    settings.fit = True
     settings.enabled = True
     settings.active = True
     output.ensure(obj)

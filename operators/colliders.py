@@ -6,7 +6,8 @@ from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.settings.field_properties import unset
-from . import checks
+from ..pbd_addon.blender.timeline import session
+from . import checks, doctor
 from .base import Action, rpt
 
 LISTED = {"HIDDEN", "SKIP_SAVE"}
@@ -82,6 +83,22 @@ class OBJECT_OT_pbd_collider_remove(Action, bpy.types.Operator):
             return None
         said = rpt("{objects} still in the collider collection '{collection}'")
         return said.format(objects=checks.describe(left), collection=collection.name)
+
+
+class OBJECT_OT_pbd_select_in_colliders(Action, bpy.types.Operator):
+    """Select the vertices in Edit Mode that begin in colliders and cannot be brought out"""
+
+    bl_idname = "object.pbd_select_in_colliders"
+    bl_label = "Show Vertices in Colliders"
+    needs = (checks.is_active_body, checks.in_object_mode)
+
+    def run(self, context: Context) -> str:
+        running = session.get(context.scene)
+        if running is None or running.scene_sim is None:
+            raise PBDError(rpt("Nothing is simulated yet"))
+        _, left = running.scene_sim.brought_out(context.object.session_uid)
+        doctor.select(context, context.object, "VERT", left)
+        return rpt("{count} vertices begin in colliders").format(count=len(left))
 
 
 class OBJECT_OT_pbd_collider_select(Action, bpy.types.Operator):

@@ -92,7 +92,7 @@ class OBJECT_OT_pbd_export(Action, bpy.types.Operator):
         manager = context.window_manager
         if not self.filepath:
             raise PBDError("Choose a file to export to")
-        first, last = frames_to_bake(context)
+        first, last = export.loop_of(objects) or frames_to_bake(context)
         manager.progress_begin(first, last + 1)
         try:
             for progress in export.start(context, objects, others, self.format, self.filepath, first, last):

@@ -7,7 +7,8 @@ import numpy as np
 from ..pbd_addon.blender.doctor.splitting import split
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context
-from ..pbd_addon.blender.scene import linked, poses
+from ..pbd_addon.blender.read import mesh_io
+from ..pbd_addon.blender.scene import animation, linked, poses
 from ..pbd_addon.blender.timeline import session
 from ..pbd_addon.meshes.seam_pairs import face_each_other, pair_up
 from . import checks
@@ -20,6 +21,12 @@ EDGES = (
     ("SHARP", "Sharp Edges", "Along the edges with Mark Sharp"),
     ("GROUP", "Vertex Group", "Along the edges inside of the active vertex group"),
 )
+
+SEWING_TIME = 1.25
+"""How long gravity is off, in closing times: seams are closed after one, and what they leave crumpled calms down."""
+
+LEAST_SEWING = 0.5
+"""Shortest closing time that this looks at [s]."""
 
 
 class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
@@ -61,7 +68,8 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
             if geometry.edges.get(pair) is None:
                 geometry.edges.new(pair)
         bmesh.update_edit_mesh(obj.data, loop_triangles=False)
-        obj.pbd.sewing = True
+        if not obj.pbd.sewing:
+            obj.pbd.sewing = obj.pbd.sew_first = True
         session.clear_cache(context.scene)
         left = abs(len(one) - len(other))
         said = [rpt("{count} seams added").format(count=len(pairs))]
@@ -70,6 +78,41 @@ class OBJECT_OT_pbd_add_seam(Action, bpy.types.Operator):
         if slid:
             said.append(rpt("{slid} vertices slid").format(slid=slid))
         return "; ".join(said)
+
+
+class OBJECT_OT_pbd_sew(Action, bpy.types.Operator):
+    """Close the seams before gravity acts: switch Sewing on, key Gravity off until then, and play from the start"""
+
+    bl_idname = "object.pbd_sew"
+    bl_label = "Sew"
+    needs = (checks.is_free, checks.in_object_mode, checks.is_active_body)
+
+    def run(self, context: Context) -> str:
+        obj, scene = context.object, context.scene
+        linked.check(obj)
+        if obj.pbd.baked:
+            raise PBDError(f"'{obj.name}' is baked: delete the bake first")
+        if not len(mesh_io.read_loose_edges(obj.data)):
+            raise PBDError(f"'{obj.name}' has no seams: add some with Add Seam in Edit Mode")
+        obj.pbd.sewing = True
+        first, _ = session.timeline_frames(scene, *session.frame_range(scene))
+        seconds = SEWING_TIME * max(obj.pbd.closing_time, LEAST_SEWING)
+        last = first + round(seconds * scene.render.fps / scene.render.fps_base)
+        weights = obj.pbd.field_weights
+        path = weights.path_from_id("gravity")
+        is_keyed = any(curve.data_path == path for curve in animation.curves(obj) or ())
+        if not is_keyed:
+            usual = weights.gravity
+            for frame, weight in ((first, 0.0), (last, 0.0), (last + 1, usual)):
+                weights.gravity = weight
+                weights.keyframe_insert("gravity", frame=frame)
+        session.drop(scene)
+        session.go_to_first(scene)
+        if context.screen and not context.screen.is_animation_playing:
+            bpy.ops.screen.animation_play()
+        if is_keyed:
+            return rpt("'{name}' is sewn; the keys on its Gravity stay as they are").format(name=obj.name)
+        return rpt("'{name}' is sewn without gravity until frame {frame}").format(name=obj.name, frame=last)
 
 
 def slide(border: list[bmesh.types.BMVert], places: np.ndarray) -> int:

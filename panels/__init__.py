@@ -16,6 +16,7 @@ from . import (
     entry,
     export,
     last_frame,
+    loop,
     main,
     maps,
     menus,
@@ -32,7 +33,7 @@ from . import (
 from .places import BodyPanel, in_both_places
 
 MODULES = (
-    *(presets, main, status, physical, shape, pressure, wind, modifiers, collisions, maps, cache, export, doctor),
+    *(presets, main, status, physical, shape, pressure, wind, modifiers, collisions, maps, cache, loop, export, doctor),
     *(advanced, last_frame, collider, entry, menus, overlay, timeline),
 )
 """In the order in which their panels stand; a parent before its sub-panels."""

@@ -27,9 +27,25 @@ class ObjectCollisions(BodyPanel):
         if count and context.object.pbd.layer:
             line = "Layers stay tangled: {count} edges go through other cloth. Move the meshes apart there"
             draw_sentence(layout, context, iface(line).format(count=count), "ERROR")
+        draw_fitted(context, layout)
         draw_map(context, layout, "collision", "Vertex Group")
         layout.prop(context.scene.pbd, "collider_collection")
         draw_colliders(context, layout)
+
+
+def draw_fitted(context: Context, layout: Layout) -> None:
+    """What began inside of colliders, and what still does."""
+    running = session.get(context.scene)
+    if running is None or running.scene_sim is None:
+        return
+    moved, left = map(len, running.scene_sim.brought_out(context.object.session_uid))
+    if moved:
+        line = iface("{count} vertices began in colliders: they are brought out")
+        draw_sentence(layout, context, line.format(count=moved), "INFO")
+    if left:
+        line = iface("{count} vertices begin in colliders and stay: pins, or where there is no room")
+        draw_sentence(layout, context, line.format(count=left), "ERROR")
+        layout.operator("object.pbd_select_in_colliders", text="Show", icon="RESTRICT_SELECT_OFF")
 
 
 def draw_colliders(context: Context, layout: Layout) -> None:

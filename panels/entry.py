@@ -22,7 +22,10 @@ class VIEW3D_PT_pbd_add(Sidebar, bpy.types.Panel):
         layout = self.layout
         obj = context.object
         col = layout.column(align=True)
-        if obj is not None and obj.type == "MESH":
+        if obj is not None and obj.mode == "EDIT" and obj.type == "MESH":
+            col.scale_y = 1.3
+            col.operator("mesh.pbd_garment_from_selection", icon="MOD_CLOTH")
+        elif obj is not None and obj.type == "MESH":
             col.scale_y = 1.3
             col.operator("object.pbd_add", text="Add Cloth", icon="MOD_CLOTH").type = "CLOTH"
             col.operator("object.pbd_add", text="Add Balloon", icon="MESH_UVSPHERE").type = "BALLOON"

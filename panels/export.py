@@ -26,6 +26,9 @@ class Export(BodyPanel):
         layout.label(text="Reduced keys, for games")
         draw_reduction(context, layout)
         layout.operator("object.pbd_export", text="glTF").format = "GLTF"
+        layout.separator()
+        layout.operator("object.pbd_export_vertex_animation")
+        layout.operator("object.pbd_export_metrics")
 
 
 def draw_reduction(context: Context, layout: Layout) -> None:

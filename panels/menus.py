@@ -24,7 +24,10 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_collider_remove", icon="X")
         layout.operator("object.pbd_paint_map", text="Paint Pins", icon="BRUSH_DATA").map = "PIN"
         layout.operator("object.pbd_attach_selected", text="Attach Cloth to Selected", icon="LINKED")
+        layout.operator("object.pbd_sew", icon="PLAY")
         layout.operator("object.pbd_split", icon="MOD_EDGESPLIT")
+        layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
+        layout.operator("object.pbd_make_proxy", text="Make Collider Proxy", icon="MOD_REMESH").kind = "COLLIDER"
         layout.separator()
         layout.operator("object.pbd_step", text="Step One Frame", icon="FRAME_NEXT")
         layout.operator("object.pbd_reset", text="Reset Simulation", icon="LOOP_BACK")
@@ -51,6 +54,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.separator()
         layout.operator("object.pbd_doctor_check", text="Check Cloth", icon="VIEWZOOM")
         layout.operator("object.pbd_select_intersections")
+        layout.operator("object.pbd_select_in_colliders")
         layout.operator("object.pbd_heat_map", text="Heat Map of Strain").kind = "STRAIN"
         layout.operator("object.pbd_heat_map", text="Heat Map of Contact").kind = "CONTACT"
         layout.operator("object.pbd_heat_map", text="Heat Map Off").kind = "OFF"
@@ -60,12 +64,13 @@ class OBJECT_MT_pbd(bpy.types.Menu):
 
 
 class MESH_MT_pbd(bpy.types.Menu):
-    """Pins, attached vertices, seams, creases and tears"""
+    """Garments, pins, attached vertices, seams, creases and tears"""
 
     bl_label = "PBD"
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
+        layout.operator("mesh.pbd_garment_from_selection", icon="MOD_CLOTH")
         layout.operator("object.pbd_pin_selected", icon="PINNED")
         layout.operator("object.pbd_unpin_selected", icon="UNPINNED")
         layout.operator("object.pbd_add_seam")

@@ -67,6 +67,7 @@ class Sewing(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
+        layout.operator("object.pbd_sew", icon="PLAY")
         layout.active = layout.active and settings.sewing
         draw_group(columns(layout), settings, "sewing")
 

@@ -61,6 +61,10 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         return iface("Colliders leave cloth no room"), "ERROR", False
     if running is not None and running.report is not None and running.report.pierced:
         return iface("Cloth goes through a collider"), "ERROR", False
+    if running is not None and running.scene_sim is not None:
+        frame = running.scene_sim.sewn_until(context.object.session_uid, context.scene)
+        if frame:
+            return iface("Sewing until frame {frame}").format(frame=frame), "TIME", False
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(context.scene, running) else "TIME", False

@@ -108,11 +108,11 @@ def sort_layers(model: Model, kernels: Kernels) -> Generator[None, None, tuple[n
     x, is_tangled = model.initial_state().x.T.copy(), False
     for number, outer in enumerate(cloths):
         inner = [cloth for cloth in cloths[:number] if cloth.layer < outer.layer]
-        moved = yield from _push_out(x, inner, outer, model.w > 0.0, kernels)
+        moved = yield from push_out(x, inner, outer, model.w > 0.0, kernels)
         is_tangled |= moved
     if not is_tangled:
         return None
-    x = yield from _come_to_rest(model, x, kernels)
+    x = yield from come_to_rest(model, _with_layer(model), x, kernels)
     pairs = [(one, other) for one in cloths for other in cloths if one.layer < other.layer]
     return x.T.copy(), sum(len(edge) for pair in pairs for edge, _, _ in _crossings(x, *pair, kernels))
 
@@ -132,32 +132,47 @@ def _cloths(model: Model) -> list[Cloth]:
         if surface is None or not len(body.mesh.triangles):
             continue
         triangles = body.mesh.triangles.astype(int) + part.start
-        sides = half_edges(triangles)[0]
-        keys = pair_keys(sides, len(model.w))
-        _, first, place, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        is_border = np.asarray(count[place.ravel()] == 1)
-        on_border = np.zeros(len(model.w), bool)
-        on_border[sides[is_border]] = True
         distance = material.self_distance or AUTO_DISTANCE * surface.edge
-        vertices = np.unique(triangles)
-        found.append(
-            Cloth(body.layer, distance, vertices, triangles, sides[first], is_border.reshape(-1, 3), on_border)
-        )
+        found.append(cloth_of(triangles, len(model.w), distance, body.layer))
     return sorted(found, key=lambda cloth: cloth.layer)
 
 
-def _push_out(
-    x: np.ndarray, inner: Sequence[Cloth], outer: Cloth, moves: np.ndarray, kernels: Kernels
+def cloth_of(triangles: np.ndarray, particles: int, distance: float, layer: int = 0) -> Cloth:
+    """The cloth of triangles (t, 3) int among so many particles."""
+    sides = half_edges(triangles)[0]
+    keys = pair_keys(sides, particles)
+    _, first, place, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    is_border = np.asarray(count[place.ravel()] == 1)
+    on_border = np.zeros(particles, bool)
+    on_border[sides[is_border]] = True
+    return Cloth(layer, distance, np.unique(triangles), triangles, sides[first], is_border.reshape(-1, 3), on_border)
+
+
+def push_out(
+    x: np.ndarray,
+    inner: Sequence[Cloth],
+    outer: Cloth,
+    moves: np.ndarray,
+    kernels: Kernels,
+    most_rounds: int = MOST_ROUNDS,
+    reach: float = np.inf,
 ) -> Generator[None, None, bool]:
     """Put the outer cloth in front of all inner ones, at x (n, 3) [m], in place; whether it was not there.
 
-    moves: Which particles can move, (n,) bool.
+    Args:
+        x: Positions.
+        inner: What it is to be in front of.
+        outer: What is moved.
+        moves: Which particles can move, (n,) bool.
+        kernels: Those of a backend.
+        most_rounds: So often at most.
+        reach: Ends of inner edges that are farther behind the outer cloth are not where these go through it [m].
     """
     farther, was_tangled = np.zeros(len(x)), False
-    for _ in range(MOST_ROUNDS if inner else 0):
+    for _ in range(most_rounds if inner else 0):
         is_tangled = False
         for cloth in inner:
-            is_tangled |= yield from _push_out_of(x, cloth, outer, moves, farther, kernels)
+            is_tangled |= yield from _push_out_of(x, cloth, outer, moves, farther, kernels, reach)
         if not is_tangled:
             break
         was_tangled = True
@@ -165,7 +180,7 @@ def _push_out(
 
 
 def _push_out_of(
-    x: np.ndarray, inner: Cloth, outer: Cloth, moves: np.ndarray, farther: np.ndarray, kernels: Kernels
+    x: np.ndarray, inner: Cloth, outer: Cloth, moves: np.ndarray, farther: np.ndarray, kernels: Kernels, reach: float
 ) -> Generator[None, None, bool]:
     """One round for one inner cloth; whether there was anything to do.
 
@@ -195,12 +210,18 @@ def _push_out_of(
     # Ridges of the inner cloth stand out between the vertices of the outer one.
     ridges = np.unique(np.concatenate([of_inner.ravel(), through_inner.ravel()]))
     if len(ridges):
-        _push_over(x, ridges, _normals(x, inner)[1][ridges], outer, moves, 0.5 * distance)
+        _push_over(x, ridges, _normals(x, inner)[1][ridges], outer, moves, 0.5 * distance, reach)
     return True
 
 
 def _push_over(
-    x: np.ndarray, ridges: np.ndarray, outward: np.ndarray, outer: Cloth, moves: np.ndarray, distance: float
+    x: np.ndarray,
+    ridges: np.ndarray,
+    outward: np.ndarray,
+    outer: Cloth,
+    moves: np.ndarray,
+    distance: float,
+    reach: float,
 ) -> None:
     """Move triangles of the outer cloth, in place, in front of the nearest particles `ridges` (k,) int.
 
@@ -209,7 +230,7 @@ def _push_over(
     feet = _feet(x[ridges], x, outer)
     facing = np.where(_dot(feet.normals, outward) < 0.0, -1.0, 1.0)
     short = feet.gaps * facing + distance
-    low = (short > 0.0) & ~feet.is_beyond
+    low = (short > 0.0) & (short < reach) & ~feet.is_beyond
     corners, weights = feet.corners[low].ravel(), feet.weights[low]
     push = (short * facing)[low, None] * feet.normals[low]
     moved = ((weights / _dot(weights, weights)[:, None])[:, :, None] * push[:, None]).reshape(-1, 3)
@@ -219,9 +240,10 @@ def _push_over(
     x += np.where(moves, 1.0 / np.where(total > 0.0, total, np.inf), 0.0)[:, None] * mean
 
 
-def _come_to_rest(model: Model, x: np.ndarray, kernels: Kernels) -> Generator[None, None, np.ndarray]:
-    """Where the particles at x (n, 3) [m] are after their cloths have come to rest, the same way."""
-    numbers = _with_layer(model)
+def come_to_rest(
+    model: Model, numbers: Sequence[int], x: np.ndarray, kernels: Kernels
+) -> Generator[None, None, np.ndarray]:
+    """Where the particles at x (n, 3) [m] are after the bodies of these numbers have come to rest, the same way."""
     particles = np.concatenate([np.arange(part.start, part.stop) for part in map(model.slices.__getitem__, numbers)])
     bodies = [_dynamic(model.bodies[number].origin) for number in numbers]
     materials = [

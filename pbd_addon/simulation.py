@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import kernels as backends, layer_sorting as layers, solver
+from . import collider_fitting, kernels as backends, layer_sorting as layers, solver
 from .air.force_functions import Function as Force, checked_forces
 from .air.wind import Wind
 from .arrays import arguments
@@ -28,7 +28,7 @@ from .model.model import Model, State, Targets
 from .model.obstacles import planes_and_surfaces
 from .parts.dynamic_mesh import rest_shape
 from .parts.gas import opened
-from .parts.sewing import sewn
+from .parts.sewing import sewn, waiting_bodies
 from .parts.tearing import joined_in
 from .settings.solver_settings import AIR_DENSITY, SolverSettings
 from .stepping import adaptive
@@ -70,6 +70,7 @@ class Simulation:
         kernels_name: Name of the backend in use.
         frames: The cache of simulated frames; only `Simulation` appends to it or truncates it.
         reports: Reports of all frames that were stepped, by frame.
+        fitted: Which particles were brought out of colliders at the start, and which could not be, see `Body.fit`.
         crossing_layers: Number of edges of a layer that still go through another at the start, see `Body.layer`; None
             before `begin`.
 
@@ -119,6 +120,7 @@ class Simulation:
         self._preparation = self._prepare(build.build_model(self.bodies, planes, surfaces, settings), forces, wind)
         self._sorted: np.ndarray | None = None
         self.crossing_layers: int | None = None
+        self.fitted = collider_fitting.NOTHING
         if not in_slices:
             finish(self._preparation)
             self.begin(0)
@@ -559,17 +561,29 @@ class Simulation:
         finish(self.beginning(frame))
 
     def beginning(self, frame: int) -> Generator[None, None, None]:
-        """Like `begin`, in slices: the first time, layers may have to be sorted. Closed early, it changes nothing."""
+        """Like `begin`, in slices: the first time, cloth is sorted and fitted. Closed early, it changes nothing."""
         frame = arguments.whole("frame", frame)
         if self.crossing_layers is None:
             found = yield from layers.sort_layers(self._model, self._kernels)
-            self._sorted, self.crossing_layers = found or (None, 0)
+            start, crossing = found or (None, 0)
+            self._sorted, self.fitted = yield from collider_fitting.fit(self._model, start, self._kernels)
+            self.crossing_layers = crossing
         state = self._model.initial_state()
         if self._sorted is not None:
             state.x, state.v = self._sorted.copy(), self._model.initial_velocities(self._sorted)
         self._place(state)
         self.frames = FrameCache(frame, self._state)
         self.reports = {}
+
+    def is_sewn_first(self, body: Body) -> bool:
+        """Whether gravity and wind do not act on a body yet, as its seams are still open."""
+        return self._number[self._body("body", body)] in waiting_bodies(self._model, self._state)
+
+    def brought_out(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices of a body that were brought out of colliders at the start, and those that could not be, (k,) int."""
+        part = self._part(body)
+        of_body = [ids[(ids >= part.start) & (ids < part.stop)] - part.start for ids in self.fitted]
+        return of_body[0], of_body[1]
 
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:
         """Positions of a body at a cached frame, interpolated linearly, (n, 3) float32 [m].

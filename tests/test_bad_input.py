@@ -101,7 +101,9 @@ def test_a_pattern_whose_stitches_do_not_fit_is_sewn_all_the_same():
     sewn = pattern.sew(specification, 0.05)
     standing, triangles, bone = figure.figure(detail=0.5)
     material = dataclasses.replace(PRESETS["Cotton"], sewing=True)
-    body = Body(sewn.vertices, sewn.triangles, material, rest_vertices=sewn.rest, edges=sewn.seams)
+    body = Body(
+        sewn.vertices, sewn.triangles, material, rest_vertices=np.pad(sewn.flat, ((0, 0), (0, 1))), edges=sewn.seams
+    )
     collider = Collider(figure.pose(swing=0.0, raised=figure.STANDING).place(standing, bone), triangles)
     simulation = Simulation([body], [collider], gravity=(0.0, 0.0, 0.0))
     for _ in range(25):

@@ -9,6 +9,8 @@ from benchmarks.bodies import figure, pattern, report, rows, shared
 from benchmarks.contact_measures import crossing_pairs
 from benchmarks.truth.check import Check
 from pbd_addon import Body, Collider
+from pbd_addon.io import sewing_pattern
+from pbd_addon.meshes import panels
 
 LONG = {"skirt", "skirt_open", "layers", "sword", "ball20_100", "ball50_40", "ball50_100"}
 PHYSICAL = ("crossings of cloth", "crossings with colliders, worst", "largest strain", "frames that were not")
@@ -66,7 +68,7 @@ def test_a_step_takes_a_second_and_bones_keep_their_length():
 def test_panels_are_filled_with_even_delaunay_triangles():
     outline = np.array([[0.0, 0.0], [0.3, 0.0], [0.3, 0.1], [0.12, 0.1], [0.12, 0.4], [0.0, 0.4]])  # an L
     fine = np.concatenate([np.linspace(a, b, 12)[:-1] for a, b in zip(outline, np.roll(outline, -1, axis=0))])
-    points, triangles = pattern.fill(fine, 0.02)
+    points, triangles = panels.fill(fine, 0.02, pattern.delaunay)
     a, b, c = points[triangles].transpose(1, 0, 2)
     areas = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
     assert areas.min() > 0.0
@@ -79,19 +81,16 @@ def test_panels_are_filled_with_even_delaunay_triangles():
 
 def test_both_edges_of_a_stitch_have_as_many_vertices_and_meet_without_twist():
     sewn = pattern.sew(figure.shirt(), 0.03)
-    body = Body(sewn.vertices, sewn.triangles, rest_vertices=sewn.rest, edges=sewn.seams)
+    body = Body(sewn.vertices, sewn.triangles, rest_vertices=np.pad(sewn.flat, ((0, 0), (0, 1))), edges=sewn.seams)
     assert len(body.seams) == len(sewn.seams) > 100
     assert len(body.mesh.boundary_loops) == 6  # as many as panels
     assert not body.notes
     gaps = np.linalg.norm(sewn.vertices[sewn.seams[:, 0]] - sewn.vertices[sewn.seams[:, 1]], axis=1)
     assert gaps.max() < 0.55  # a twisted side seam would span the panel
     # Each edge of a stitch is as long as the other, within the ease of a sleeve.
-    for one, other in figure.shirt()["pattern"]["stitches"]:
-        lengths = [
-            pattern._length(pattern._curve(panel, panel["edges"][side["edge"]]))
-            for side in (one, other)
-            for panel in [figure.shirt()["pattern"]["panels"][side["panel"]]]
-        ]
+    shirt = sewing_pattern.of_specification(figure.shirt())
+    for one, other, _turned in shirt.stitches:
+        lengths = [panels.length(shirt.panels[panel].sides[side]) for panel, side in (one, other)]
         assert lengths[0] == pytest.approx(lengths[1], rel=0.15)
 
 

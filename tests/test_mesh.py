@@ -7,7 +7,7 @@ import pytest
 
 from helpers.meshes import CUBE, CUBE_QUADS, grid, icosphere
 from pbd_addon import Body, Material, Plane, Polygons, Simulation
-from pbd_addon.meshes.mesh import TriMesh, as_polygons, connected_components, triangle_areas
+from pbd_addon.meshes.mesh import TriMesh, as_polygons, connected_components, fans, triangle_areas, vertex_normals
 
 
 def tri_mesh(vertices, faces, edges=None) -> TriMesh:
@@ -344,3 +344,14 @@ def test_isolated_vertices_stay_and_do_not_hold_the_rest():
     positions = both[0].positions(with_one)
     np.testing.assert_array_equal(positions[-1], [7.0, 8.0, 9.0])
     np.testing.assert_allclose(positions[:-1], both[1].positions(without), rtol=0, atol=1e-12)
+
+
+def test_normals_of_vertices_do_not_depend_on_how_faces_are_cut():
+    """At the corner of a cube along the diagonal, whether one or two triangles of a face meet there."""
+    quads = as_polygons("faces", CUBE_QUADS, 8)
+    for faces in (quads, as_polygons("faces", fans(quads), 8)):
+        np.testing.assert_allclose(vertex_normals(CUBE, faces), (2.0 * CUBE - 1.0) / np.sqrt(3.0), atol=1e-12)
+    folded = np.array([[0, 0, 0], [2, 0, 0], [2, 2, 0], [1, 0.1, 0], [0, 2, 0.0]])  # almost two faces
+    assert (vertex_normals(folded, as_polygons("faces", [[0, 1, 2, 3, 4]], 5)) == [0.0, 0.0, 1.0]).all()
+    apart = vertex_normals(np.concatenate([CUBE, CUBE[:1]]), as_polygons("faces", [[0, 2, 1]], 9))
+    np.testing.assert_allclose(apart[[0, 8]], [[0.0, 0.0, -1.0], [0.0, 0.0, 0.0]], atol=1e-12)

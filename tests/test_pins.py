@@ -265,6 +265,7 @@ def test_hooks_let_go_one_after_another_and_take_hold_again():
     np.testing.assert_array_equal(*runs)
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_pins_let_go_and_hold_again_without_a_leap():
     """Let go, a hanging sheet falls; held again, its pins are back in one frame; a second run is the same."""

@@ -49,6 +49,7 @@ def test_sheared_cloth_hangs_alike_at_any_resolution(stretch):
     assert max(depths) < 0.15 * GRAVITY / (2.0 * stretch)
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_triangles_and_uneven_meshes_hang_alike():
     """Van Gelder's k = E A / l² is made for any triangles: other meshes of the same cloth lengthen by as much, within

@@ -12,6 +12,7 @@ from helpers.crossings import count_between
 from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.air.wind import Wind
 from pbd_addon.constraints import WeldConstraints
 from pbd_addon.contact.crossings import crossing_pairs
 from pbd_addon.kernels import available, load
@@ -345,6 +346,7 @@ def test_going_on_from_any_frame_gives_the_same_bits(kernels):
         np.testing.assert_array_equal(simulation.velocities(body), other.velocities(same))
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_switched_off_it_comes_apart_and_switched_on_it_closes_again():
     """No rope is left to push panels apart or to hold them."""
@@ -439,3 +441,53 @@ def test_many_become_one():
     np.testing.assert_allclose(x[:, 1], (q[:, 1] + 2.0 * q[:, 3] + 4.0 * q[:, 5]) / 7.0, rtol=1e-13)
     np.testing.assert_allclose(x[:, 0], (q[:, 0] + 0.5 * q[:, 2]) / 1.5, rtol=1e-13)
     np.testing.assert_array_equal(x[:, [3, 5, 2, 4, 6, 7]], np.column_stack([x[:, [1, 1, 0]], q[:, [6, 6, 7]]]))
+
+
+@pytest.mark.parametrize("kernels", available())
+def test_what_is_sewn_first_floats_until_its_seams_have_closed(kernels):
+    """The center of mass stays where it is, in gravity and wind, and all pairs are closed when it begins to fall."""
+    vertices, faces, pairs = panels(columns=12, rows=10)
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=0.5, sew_first=True, drag=0.2, air_normal=1.2)
+    body = Body(vertices, faces, material, edges=pairs)
+    simulation = Simulation([body], kernels=kernels, wind=Wind((0.0, 3.0, 0.0)))
+    start, waited = simulation.positions(body).mean(axis=0), 0
+    while simulation.is_sewn_first(body):
+        simulation.step(1 / 24)
+        waited += 1
+        assert np.abs(simulation.positions(body).mean(axis=0) - start).max() < 1e-3
+    assert 10 <= waited <= 20
+    gaps = np.linalg.norm(np.diff(simulation.positions(body)[pairs], axis=1), axis=2)
+    assert gaps.max() < 1e-6
+    for _frame in range(6):
+        simulation.step(1 / 24)
+    fallen = simulation.positions(body).mean(axis=0) - start
+    assert fallen[2] < -0.15 and fallen[1] > 0.01
+
+
+def test_what_pins_hold_open_does_not_float_for_ever():
+    """Twice the closing time at most."""
+    vertices, faces, pairs = panels(columns=6, rows=5)
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=0.25, sew_first=True)
+    body = Body(vertices, faces, material, edges=pairs, pins=pairs[0].tolist())
+    simulation = Simulation([body])
+    for _frame in range(12):
+        assert simulation.is_sewn_first(body)
+        simulation.step(1 / 24)
+    assert not simulation.is_sewn_first(body)
+
+
+def test_others_fall_meanwhile():
+    """A sheet beside what is sewn first falls as ever."""
+    vertices, faces, pairs = panels(columns=6, rows=5)
+    material = dataclasses.replace(COTTON, sewing=True, closing_time=0.5, sew_first=True)
+    sheet, quads = grid(4, 4, 0.3, 0.3)
+    body, other = (
+        Body(vertices, faces, material, edges=pairs),
+        Body(sheet + np.array([2.0, 0.0, 0.0]), quads, COTTON),
+    )
+    simulation = Simulation([body, other])
+    start = simulation.positions(body)[:, 2].mean()
+    for _frame in range(6):
+        simulation.step(1 / 24)
+    assert abs(simulation.positions(body)[:, 2].mean() - start) < 1e-3
+    assert simulation.positions(other)[:, 2].mean() < -0.25

@@ -137,6 +137,7 @@ def curtain(frames, kernels="auto", **settings):
     return simulation, body, seen
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_a_curtain_is_drawn():
     """Its rings stay on the rod to a millimeter and in their order, with less than half of the way between the drawn

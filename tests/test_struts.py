@@ -252,6 +252,7 @@ def test_what_is_split_and_holds_together_has_the_same_struts():
     np.testing.assert_allclose(sunk, material.density * GRAVITY * THICK / 500.0, rtol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_straps_carry_the_pressure_and_keep_the_thickness():
     """Each in the middle pulls with pressure times area; without any, the same skin is twice as thick or more."""

@@ -107,6 +107,7 @@ def tears_at(columns=12, strength=300.0, substeps=80, width=0.2, seconds=3.0, me
     return frame / frames, simulation, body
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_a_strip_tears_at_the_load_that_its_strength_says():
     """A weight strength · width / g tears it, within 7 %.
@@ -123,6 +124,7 @@ def test_so_it_does_at_any_resolution_and_number_of_substeps(case):
     assert tears_at(**case)[0] == pytest.approx(0.965, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fastest_kernels")
 def test_triangles_that_all_lean_one_way_tear_sooner():
     """By less than a third: a corner of a clamp has one triangle or two, and those do not have the mean tension."""
@@ -234,6 +236,7 @@ def test_a_frame_that_is_given_up_changes_nothing():
     np.testing.assert_array_equal(later, other.positions(same))
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_a_map_says_where_it_is_weak():
     """A perforated line across a strip: it tears there and nowhere else, at its share of the strength."""

@@ -129,6 +129,7 @@ def test_all_substeps_have_one_effective_length():
     np.testing.assert_array_equal(time_stepping.lengths(3, False), np.ones(3))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fastest_kernels")
 def test_fine_cloth_hardly_stretches_in_second_order():
     """A default curtain of 200² vertices, whose chains need more than half of the substeps; with half of them 48 %."""

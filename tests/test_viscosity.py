@@ -41,6 +41,7 @@ def struck(evens_out: bool, monkeypatch) -> tuple[int, Simulation]:
     return repeated, simulation
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_what_is_struck_is_cut_less_often_and_nothing_else_moves_differently(monkeypatch):
     (repeated, simulation), (often, other) = struck(True, monkeypatch), struck(False, monkeypatch)

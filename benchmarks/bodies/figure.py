@@ -183,7 +183,10 @@ STANDING = math.radians(45.0)
 
 
 def shirt() -> dict[str, Any]:
-    """A pattern for the figure with its arms at `STANDING`: front, back, and two halves of each sleeve [cm]."""
+    """A pattern for the figure with its arms at `STANDING`: front, back, and two halves of each sleeve [cm].
+
+    What is behind is turned round, so that all show their fronts: mirror images of themselves, as these outlines are.
+    """
     panels: dict[str, Any] = {}
     outline = [[-26, 0], [26, 0], [26, 35], [20, 53], [9, 56], [-9, 56], [-20, 53], [-26, 35]]
     hollow = {"type": "quadratic", "params": [[0.5, 0.12]]}
@@ -191,20 +194,24 @@ def shirt() -> dict[str, Any]:
         edges: list[dict[str, Any]] = [{"endpoints": [k, (k + 1) % 8]} for k in range(8)]
         edges[2]["curvature"] = edges[6]["curvature"] = hollow
         edges[4]["curvature"] = {"type": "quadratic", "params": [[0.5, neck]]}
-        panels[name] = {"translation": [0.0, 93.0, forward], "rotation": [0, 0, 0], "vertices": outline, "edges": edges}
+        is_back = name == "back"
+        panels[name] = {
+            "translation": [0.0, 93.0, forward], "rotation": [0, 180 * is_back, 0],
+            "vertices": outline, "edges": edges,
+        }  # fmt: skip
         for side, angle in (("l", -45.0), ("r", 225.0)):
             shoulder = {"l": 30.0, "r": -30.0}[side]
             sleeve = [[0, -10], [24, -8.5], [24, 8.5], [0, 10]]
             cut: list[dict[str, Any]] = [{"endpoints": [k, (k + 1) % 4]} for k in range(4)]
             cut[3]["curvature"] = {"type": "quadratic", "params": [[0.5, -0.12]]}
             panels[f"{name} {side}"] = {
-                "translation": [shoulder, 130.0, forward * 0.6], "rotation": [0, 0, angle],
+                "translation": [shoulder, 130.0, forward * 0.6], "rotation": [180 * is_back, 0, angle],
                 "vertices": sleeve, "edges": cut,
             }  # fmt: skip
-    stitches = [(("front", k), ("back", k)) for k in (1, 3, 5, 7)]
+    stitches = [(("front", k), ("back", 8 - k)) for k in (1, 3, 5, 7)]
     for side, hole in (("l", 2), ("r", 6)):
-        stitches += [((f"front {side}", k), (f"back {side}", k)) for k in (0, 2)]
-        stitches += [((f"{name} {side}", 3), (name, hole)) for name in ("front", "back")]
+        stitches += [((f"front {side}", k), (f"back {side}", 2 - k)) for k in (0, 2)]
+        stitches += [((f"front {side}", 3), ("front", hole)), ((f"back {side}", 3), ("back", 8 - hole))]
     return {
         "pattern": {
             "panels": panels,

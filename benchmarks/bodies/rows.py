@@ -110,7 +110,8 @@ def shirt(edge: float, own: bool = False) -> Scene:
 
     sewn = pattern.sew(specification, edge)
     cotton = dataclasses.replace(PRESETS["Cotton"], sewing=True)
-    body = Body(sewn.vertices, sewn.triangles, cotton, rest_vertices=sewn.rest, edges=sewn.seams, name="Shirt")
+    flat = np.pad(sewn.flat, ((0, 0), (0, 1)))
+    body = Body(sewn.vertices, sewn.triangles, cotton, rest_vertices=flat, edges=sewn.seams, name="Shirt")
     collider = Collider(raised(0.0), triangles, name="Figure")
 
     def move(simulation: Simulation, frame: int) -> None:

@@ -61,10 +61,22 @@ SENTENCES = {
     "Save the file first, or choose a Folder that does not begin with //": "",
     "'{path}' could not be written: {why}": "",
     "'{name}' is hidden: show it to export it": "",
+    "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: "
+    "simulate more frames, or raise it": "",
+    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "",
+    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "",
+    "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: "
+    "change Length, or Loop of the wind": "",
+    "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "",
+    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, "
+    "and {largest} is the most: export {most} frames at most, or a coarser mesh": "",
+    "'{name}' has 8 UV maps, as many as Blender holds: remove one": "",
+    "No frame was simulated since the file was opened: press Reset, and play or bake": "",
     "Select the vertices to pin first": "",
     "Select two borders to sew together, edges with one face each: {count} are selected": "",
     "The selected border forks at vertex {vertex}: select two rows of edges without branches": "",
     "One border is a loop and the other is not: select two loops or two rows of edges": "",
+    "'{name}' has no seams: add some with Add Seam in Edit Mode": "",
     "Select the edges to crease first, edges between two faces": "",
     "The selected rows of edges cannot alternate: three of them meet, or their number is odd": "",
     "Edge {edge} of '{name}' has a crease of {angle}° with stiffness {factor}: set or clear it again": "",

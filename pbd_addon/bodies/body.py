@@ -50,6 +50,7 @@ class Body:
         dynamic_mesh: Whether `Simulation.set_rest_shape` may change its rest shape.
         rail: What `slides` slide along, each at the distance that it has at the start.
         slides: Vertices that slide, given as `pins`.
+        fit: Whether what begins inside of a closed collider, or goes through it, begins outside.
         layer: Which cloth lies outside where bodies start tangled: that with the higher number, on the side to which
             the faces of the other look; see `layers`. 0: it is left as it is.
 
@@ -86,6 +87,7 @@ class Body:
         rail: Rail | None = None,
         slides: Mapping[int, float] | Iterable[int] = (),
         layer: int = 0,
+        fit: bool = False,
     ) -> None:
         self.name = arguments.instance("name", name, str)
         material = Material() if material is None else material
@@ -119,6 +121,7 @@ class Body:
             self.own_masses = arguments.per_vertex(f"{name}: masses", masses, n, above=0.0, unit="kg")
         self.maps = checked_maps(maps, n, name)
         self.layer = arguments.whole(f"{name}: layer", layer, low=0)
+        self.fit = arguments.switch(f"{name}: fit", fit)
         self.creases = checked_creases(creases, n, name)
         self.velocity = arguments.vector(f"{name}: velocity", velocity)
         self.angular_velocity = arguments.vector(f"{name}: angular_velocity", angular_velocity)

@@ -192,7 +192,7 @@ class ContactConstraints(ContactRows):
         Besides the places, detection depends on nothing else: what a collider went through must not meet it.
         """
         found = np.zeros((len(self.surfaces), len(self.colliders)), bool)
-        for pair in self._solid_pairs() if self.penetration.has_unresolved else self.penetration.penetrated_pairs:
+        for pair in self.solid_pairs() if self.penetration.has_unresolved else self.penetration.penetrated_pairs:
             found[self._place_of(pair)] = True
         return found
 
@@ -239,7 +239,7 @@ class ContactConstraints(ContactRows):
         self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x
-            may_be_pierced = [pair for pair in self._solid_pairs() if penetrated[self._place_of(pair)]]
+            may_be_pierced = [pair for pair in self.solid_pairs() if penetrated[self._place_of(pair)]]
             yield from self._detect(kernels, may_be_pierced)
         bounds, self._x[:, : self.n], self._x[:, self.n :] = self.candidate_list.bounds, x, self._p[:, self.n :]
         bounds.find_free(self._x, way, pushed)
@@ -296,7 +296,7 @@ class ContactConstraints(ContactRows):
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
             self._was_pinched |= self._is_squeezed
-            finish(self._detect(kernels, self._solid_pairs()))
+            finish(self._detect(kernels, self.solid_pairs()))
         if self.candidate_list.update(kernels, self._p, self._x) or self._is_first_pass:
             self._rounds.append(self._contacts)
             self._find(kernels)
@@ -464,7 +464,7 @@ class ContactConstraints(ContactRows):
     @property
     def is_pinched(self) -> bool:
         """Whether closed colliders pinched cloth: a substep was kept in which something would cross."""
-        return self.penetration.has_unresolved and bool(self._solid_pairs())
+        return self.penetration.has_unresolved and bool(self.solid_pairs())
 
     @property
     def _is_squeezed(self) -> bool:
@@ -477,7 +477,7 @@ class ContactConstraints(ContactRows):
         for touched, some in zip(self._touched, (~of_collider, of_collider)):
             touched[hit.take(np.flatnonzero(some), axis=1)] = True
 
-    def _solid_pairs(self) -> list[SurfacePair]:
+    def solid_pairs(self) -> list[SurfacePair]:
         solid = [k for k, collider in enumerate(self.colliders) if collider.closed]
         bodies = [k for k, surface in enumerate(self.surfaces) if surface is not None]
         return [self.candidate_list.pair(body, len(self.surfaces) + k) for body in bodies for k in solid]

@@ -38,7 +38,7 @@ def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
         pair: A surface and a closed collider.
         vertices: Particles on the wrong side of it.
     """
-    nearest = _nearest(kernels, x, pair, vertices)
+    nearest = nearest_exits(kernels, x, pair, vertices)
     vertices = nearest.particles[0]
     place = np.full(x.shape[1], -1)
     place[vertices] = np.arange(len(vertices))
@@ -123,7 +123,7 @@ def _area(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return np.asarray((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
-def _nearest(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
+def nearest_exits(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) to the nearest face of the pair's collider and through it."""
     collider = pair.other
     best = np.full(len(vertices), np.inf)

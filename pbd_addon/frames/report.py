@@ -73,6 +73,8 @@ class StepReport:
         self_contacts: Number of particles that touched cloth.
         crossings: Number of edges that intersect faces of cloth and of open colliders, all since the beginning; the
             solver makes none.
+        kinetic_energy: Of all particles [J].
+        potential_energy: Of their weight, against the origin [J].
         times: Wall time [s] by name: "prediction", each kind of constraint, "contact search", "report".
     """
 
@@ -94,6 +96,8 @@ class StepReport:
     pierced: int = 0
     retries: Retries = dataclasses.field(default_factory=Retries)
     is_cut_short: bool = False
+    kinetic_energy: float = 0.0
+    potential_energy: float = 0.0
 
 
 def advise(found: Sequence[adaptive.Found], substeps: int, accepted: float) -> tuple[float, Advice | None]:
@@ -135,5 +139,13 @@ def make_report(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),
         reason, residuals, *advice, contact.has_pinched, contact.penetration.inside,
         contact.penetration.pierced, Retries(*(watch.counts[name] for name in Retries._fields)),
-        watch.counts["cut short"] > 0,
+        watch.counts["cut short"] > 0, *energies(model, state),
     )  # fmt: skip
+
+
+def energies(model: Model, state: State) -> tuple[float, float]:
+    """The kinetic energy of all particles that move, and the potential energy of their weight [J]."""
+    free = model.w > 0.0
+    kinetic = 0.5 * np.where(free, model.masses, 0.0) @ (state.v**2).sum(axis=0)
+    weights = np.where(free, model.masses * model.gravity_fraction, 0.0)
+    return float(kinetic), -float(np.asarray(model.settings.gravity) @ (state.x @ weights))

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from . import own_files
 
-PARTS = {".gltf", ".usdz"}
+PARTS = {".gltf", ".json", ".usdz"}
 """Formats that contain file names, so they are written under their final names, into a temporary folder."""
 
 CRATE = b"PXR-USDC"

@@ -180,6 +180,33 @@ def triangle_areas(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
 
 
+def vertex_normals(x: np.ndarray, faces: Polygons) -> np.ndarray:
+    """Unit normals of vertices (n, 3), (n, 3): the mean of those of their faces, by the angles there; or 0.
+
+    So points are in front of or behind a closed surface as the normal at the nearest vertex says (Bærentzen and Aanæs
+    2005), and Blender has the same.
+    """
+    corners, starts = faces
+    sizes = np.diff(starts)
+    first = np.repeat(starts[:-1], sizes)
+    place, around = np.arange(len(corners)) - first, np.repeat(sizes, sizes)
+    following = x[corners[first + (place + 1) % np.maximum(around, 1)]] - x[corners]
+    previous = x[corners[first + (place - 1) % np.maximum(around, 1)]] - x[corners]
+    of_face = np.repeat(np.arange(len(sizes)), sizes)
+    spokes = x[corners] - x[corners[first]]
+    areas = _summed(np.cross(spokes, spokes + following), of_face, len(sizes))
+    units = areas / np.maximum(np.linalg.norm(areas, axis=1, keepdims=True), 1e-300)
+    sine = np.linalg.norm(np.cross(following, previous), axis=1)
+    angles = np.arctan2(sine, np.einsum("ci,ci->c", following, previous))
+    summed = _summed(angles[:, None] * units[of_face], corners, len(x))
+    return np.asarray(summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-300))
+
+
+def _summed(rows: np.ndarray, where: np.ndarray, count: int) -> np.ndarray:
+    """Sums (count, 3) of the rows (m, 3) that go to each place (m,)."""
+    return np.stack([np.bincount(where, weights=axis, minlength=count) for axis in rows.T], axis=1)
+
+
 def enclosed_volume(x: np.ndarray, triangles: np.ndarray, caps: Sequence[np.ndarray] = ()) -> float:
     """1/6 sum (p1 x p2) . p3 over triangles (t, 3) and the virtual caps of openings, x (n, 3); [m³]."""
     if not len(triangles):

@@ -37,6 +37,7 @@ from ..kernels.protocol.frames import Wind as BlowingWind
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
 from ..settings.fields import Checked, setting
+from .sewing import waiting_bodies
 
 if TYPE_CHECKING:
     from ..bodies.body import Body
@@ -206,7 +207,11 @@ class AirInFrame(Acting):
 
     def __init__(self, part: Air, frame: Frame) -> None:
         super().__init__(part, frame)
-        self.air = AirOfFrame(part.surface, frame.model.around, self.memory["past"], frame.dt)
+        around, calm = frame.model.around, waiting_bodies(frame.model, frame.state)
+        if calm:
+            still = {number: np.zeros(len(frame.model.bodies[number].mesh.triangles)) for number in calm}
+            around = dataclasses.replace(around, shade={**around.shade, **still})
+        self.air = AirOfFrame(part.surface, around, self.memory["past"], frame.dt)
 
     def compiled(self, plan: Plan) -> BlowingWind:
         return self.air.of_substeps(len(self.frame.model.w), np.array(plan.slowed), plan.late)

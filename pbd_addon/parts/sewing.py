@@ -18,12 +18,15 @@ from ..constraints import SeamConstraints, SeamFoldConstraints, WeldConstraints,
 from ..meshes.mesh import connected_components
 from ..model.layout import Sewn
 from ..model.model import Model, State
-from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 from ..settings.fields import Checked, setting
 from .tearing import joined_in
 
 if TYPE_CHECKING:
     from ..bodies.material import Material
+
+MOST_WAITING = 2.0
+"""Longest time that gravity and wind wait for seams, in closing times: what pins hold open would float for ever."""
 
 LET_GO = -1.0
 """Time of a pair that was let go."""
@@ -66,6 +69,12 @@ class Seam(Checked):
         unit="s",
         low=0.0,
         soft_high=5.0,
+        panel="sewing",
+    )
+    sew_first: bool = setting(
+        False,
+        "Sew First",
+        "Gravity and wind begin when all seams have closed, or after twice the closing time. Usually on",
         panel="sewing",
     )
     sewing_force: float = setting(
@@ -129,7 +138,8 @@ class Sewing(Part):
         )
 
     def begin_frame(self, frame: Frame) -> SeamsInFrame:
-        return SeamsInFrame(self, frame)
+        waiting = waiting_bodies(frame.model, frame.state)
+        return WaitingSeams(self, frame, waiting) if waiting else SeamsInFrame(self, frame)
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         return self.seams.active
@@ -198,6 +208,33 @@ class SeamsInFrame(Acting):
                 welded[new] = 1.0
                 break
         self.memory["pairs"] = known
+
+
+class WaitingSeams(SeamsInFrame):
+    """How seams close in a frame before gravity begins, in the bodies with these numbers."""
+
+    def __init__(self, part: Sewing, frame: Frame, waiting: Sequence[int]) -> None:
+        super().__init__(part, frame)
+        model = frame.model
+        self.weight = np.zeros(len(model.w))
+        for number in waiting:
+            self.weight[model.slices[number]] = model.gravity_fraction[model.slices[number]]
+
+    def predict(self, substep: Substep) -> None:
+        """Take back what gravity has added."""
+        for row, along in zip(substep.p, self.frame.model.settings.gravity):
+            row -= substep.h * substep.h * along * self.weight
+
+
+def waiting_bodies(model: Model, state: State) -> list[int]:
+    """Numbers of the bodies that gravity and wind do not act on yet, see `Seam.sew_first`."""
+    waits = [material.sewing and material.sew_first for material in model.materials]
+    if not any(waits):
+        return []
+    _, time, welded = _known(model, state)
+    _, closing = _of_pairs(model)
+    is_open = (welded == 0.0) & (time >= 0.0) & (time < MOST_WAITING * closing)
+    return [number for number in np.unique(model.seam_body[is_open]).tolist() if waits[number]]
 
 
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:

@@ -114,6 +114,8 @@ def test_the_next_session_compiles_nothing_and_a_bake_is_numbas_from_the_first_f
     seen = stage.tell("come_again")
     assert seen["kernels"] == "numba"
     assert [Path(name).name for name in seen["changed"]] == ["log.txt"]
+    # Switched off and on again, the extension has them still: no process checks them a second time.
+    assert (seen["again"], seen["written again"]) == ("Numba: ready", False)
 
 
 @pytest.mark.slow

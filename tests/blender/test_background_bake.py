@@ -100,6 +100,23 @@ def test_it_gives_what_a_bake_gives(background, blender, temporary, tmp_path, mo
             assert np.linalg.norm(shown(one) - seen[frame][place], axis=1).max() < bound, frame
 
 
+def test_it_closes_a_loop_as_a_bake_does(extension, background, blender):
+    """The second Blender has the frames with all that stood around them; what came out plays on here."""
+    pbd = bpy.context.scene.pbd
+    pbd.use_loop, pbd.loop_fade, pbd.loop_length, pbd.loop_gap = True, 3, 8, 10.0
+    obj = flag()
+    assert begin(obj) == {"FINISHED"}
+    wait(background)
+    assert background.message() == ""
+    assert (obj.pbd.bake_loop, obj.pbd.bake_start, obj.pbd.bake_end) == (8, 1, 9)
+    apart, points = obj.pbd.bake_apart, [point.co.copy() for point in obj.data.shape_keys.key_blocks[3].points]
+    bake = extension.bridge("baking.bake")
+    bake.delete(bpy.context.scene, [obj])
+    list(bake.start(bpy.context.scene, [obj], "ABSOLUTE", FIRST, LAST))
+    assert obj.pbd.bake_apart == pytest.approx(apart, rel=1e-4)
+    assert np.abs(np.array(points) - [point.co for point in obj.data.shape_keys.key_blocks[3].points]).max() < 1e-5
+
+
 def test_work_goes_on_and_the_result_is_one_undo_step(background, blender):
     obj = flag()
     cube = scenes.add_grid("Cube", pbd=False)

@@ -1,5 +1,8 @@
 """`blender --command pbd_bake`: what it writes, what it says, what it returns."""
 
+import csv
+import json
+
 import bpy
 import numpy as np
 import pytest
@@ -133,6 +136,84 @@ def test_a_failed_bake_saves_nothing(command, tmp_path, capfd):
 def test_an_output_that_cannot_be_written(command, file, tmp_path, capfd):
     assert command.main([file[0], "--output", str(tmp_path / "no" / "folder" / "out.blend")]) == 3
     assert capfd.readouterr().err.count("pbd_bake: ") == 1
+
+
+def test_settings_and_what_a_bake_says(command, file, tmp_path, capfd):
+    """A line of JSON, which a shell takes apart, and a table of the frames."""
+    path, seen = file
+    bpy.ops.wm.open_mainfile(filepath=path)
+    bpy.data.objects["Two"].name = "Two.001"
+    bpy.ops.wm.save_mainfile()
+    out, table = str(tmp_path / "out.blend"), tmp_path / "table.csv"
+    capfd.readouterr()
+    settings = ["--set", "Two.001.pbd.drag=0", "--set", "Scene.pbd.substeps=7", "--set", "One.pbd.velocity=0,0,1.5"]
+    more = ["--set", "Scene.pbd.use_floor=on", "--set", "One.pbd.field_weights.gravity=0.5"]
+    frames = ["--frames", "1", "6", "--metrics", str(table)]
+    assert command.main([path, "--output", out, *settings, *more, *frames]) == 0
+    said = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert said["objects"] == ["One", "Two.001"] and said["frames"] == [1, 6] and said["mode"] == "absolute"
+    assert said["output"] == out and said["set"][0] == "Two.001.pbd.drag=0" and said["version"].count(".") == 2
+    assert said["seconds"] > 0.0 and said["crossings"] == 0 and 0.0 < said["strain_p95"] <= said["strain_max"] < 0.2
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert [row["frame"] for row in rows] == list("23456")
+    assert max(float(row["strain_p95"]) for row in rows) == pytest.approx(said["strain_p95"], rel=1e-6)
+    assert all(row["substeps"] in ("7", "4") and float(row["kinetic_energy"]) > 0.0 for row in rows)
+    bpy.ops.wm.open_mainfile(filepath=out)
+    one, two, scene = bpy.data.objects["One"].pbd, bpy.data.objects["Two.001"].pbd, bpy.context.scene.pbd
+    assert (two.drag, scene.substeps, tuple(one.velocity), scene.use_floor) == (0.0, 7, (0.0, 0.0, 1.5), True)
+    assert one.field_weights.gravity == 0.5
+    go(6)
+    assert np.abs(shown(bpy.data.objects["Two.001"]) - seen[6][1]).max() > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("One.pbd.drag", "'One.pbd.drag' is no setting: write OBJECT.pbd.name=value"),
+        ("One.location=3", "'One.location=3' is no setting: write OBJECT.pbd.name=value"),
+        ("Three.pbd.drag=3", "there is no object or scene 'Three' in scene 'Scene'"),
+        ("One.pbd.drog=3", "'One' has no setting 'pbd.drog': is it drag?"),
+        ("One.pbd.baked=true", "'One' has no setting 'pbd.baked'"),
+        ("One.pbd.drag.x=3", "'One' has no settings 'pbd.drag.x'"),
+        ("One.pbd.drag=much", "One.pbd.drag must be a number, not 'much'"),
+        ("One.pbd.drag=nan", "One.pbd.drag must be from 0 to "),
+        ("One.pbd.drag=-1", "One.pbd.drag must be from 0 to "),
+        ("Scene.pbd.substeps=2.5", "Scene.pbd.substeps must be a whole number, not '2.5'"),
+        ("Scene.pbd.use_floor=maybe", "Scene.pbd.use_floor must be true or false, not 'maybe'"),
+        ("One.pbd.velocity=1,2", "One.pbd.velocity must be 3 numbers with commas between them, not '1,2'"),
+        ("Scene.pbd.method=FEM", "Scene.pbd.method must be one of XPBD, PBD, not 'FEM'"),
+        ("One.pbd.attach_object=Three", "One.pbd.attach_object must be the name of one of the file's objects"),
+        ("One.pbd.bend=3", "'One.pbd.bend' is animated, so it cannot be set to one value"),
+    ],
+)
+def test_bad_settings(command, file, capfd, text, sentence):
+    bpy.ops.wm.open_mainfile(filepath=file[0])
+    bpy.data.objects["One"].pbd.keyframe_insert("bend", frame=1)
+    bpy.ops.wm.save_mainfile()
+    capfd.readouterr()
+    assert command.main([file[0], "--set", text]) == 2
+    said = capfd.readouterr()
+    assert f"pbd_bake: {sentence}" in said.err and said.err.count("pbd_bake: ") == 1 and '"command"' not in said.out
+    bpy.ops.wm.open_mainfile(filepath=file[0])
+    assert not bpy.data.objects["One"].pbd.baked
+
+
+def test_the_arguments_of_the_job_type_of_flamenco(command, file, tmp_path):
+    """As docs/pbd_wedges.js puts them together, see tests/test_flamenco.py."""
+    out = str(tmp_path / "flags_0001.blend")
+    arguments = ["--frames", "1", "3", "--mode", "absolute", "--output", out, "--set", "One.pbd.drag=2"]
+    assert command.main([file[0], *arguments, "--set", "Scene.pbd.substeps=10"]) == 0
+    bpy.ops.wm.open_mainfile(filepath=out)
+    assert bpy.data.objects["One"].pbd.drag == 2.0 and bpy.data.objects["One"].pbd.bake_end == 3
+
+
+def test_a_loop_by_command(command, file, capfd):
+    path, _seen = file
+    loop = ["use_loop=true", "loop_fade=2", "loop_length=5", "loop_gap=100"]
+    capfd.readouterr()
+    assert command.main([path, *(part for text in loop for part in ("--set", f"Scene.pbd.{text}"))]) == 0
+    said = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert said["loop"] == 5 and said["frames"] == [1, 6]
 
 
 def test_help(command, capfd):

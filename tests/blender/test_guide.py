@@ -19,7 +19,7 @@ from helpers.scenes import go, shown
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 BLENDERS_OWN = {
-    "File", "New", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
+    "File", "New", "Import", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
     "Select Boundary Loop", "Vertices", "Base Fill Type", "Location", "Assign to New Group", "Cylinder", "Location X",
@@ -92,6 +92,7 @@ def labels(extension):
         bpy.ops.mesh.primitive_pbd_balloon_add.get_rna_type(),
         bpy.ops.object.pbd_set_crease.get_rna_type(),
         bpy.ops.object.pbd_split.get_rna_type(),
+        bpy.ops.object.pbd_import_pattern.get_rna_type(),
     ]
     for prop in (prop for owner in owners for prop in owner.properties):
         yield prop.name.partition(" (")[0]
@@ -375,6 +376,16 @@ def test_garments(extension):
         assert places[:, 2].max() > 0.23  # on the shoulders, with the sleeves around the arms
         assert np.abs(places[:, 0]).max() > 0.5
 
+    def is_a_bag(page):
+        heading = "Import a pattern"
+        closed = int(page.number(heading, r"At frame (\d+) all"))
+        assert len(gaps(closed)) == page.number(heading, r"all (\d+) pairs")
+        assert gaps(closed).max() < ROUNDING < gaps(closed // 2).max()
+        starts = int(page.number(heading, r"to fall at frame (\d+)"))
+        heights = [go(frame) or shown(body())[:, 2].mean() for frame in (1, starts - 1, starts + 8)]
+        assert abs(heights[0] - heights[1]) < 0.01
+        assert heights[1] - heights[2] > 0.2
+
     def is_outside(page):
         jacket, shirt = body(), bpy.data.objects["Cylinder"]
         assert (jacket.name, jacket.pbd.layer, shirt.pbd.layer) == ("Cylinder.001", 2, 1)
@@ -417,7 +428,7 @@ def test_garments(extension):
         normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
         return np.degrees(np.arccos((normals * np.roll(normals, 1, axis=0)).sum(axis=-1).clip(-1.0, 1.0)))
 
-    outcomes = (is_sewn, is_open, is_a_cushion, is_a_shirt, is_outside, has_pleats)
+    outcomes = (is_sewn, is_open, is_a_cushion, is_a_shirt, is_a_bag, is_outside, has_pleats)
     walk("garments", dict(zip(Page("garments").sections, outcomes, strict=True)))
 
 

@@ -295,3 +295,39 @@ def test_seams_bend_from_when_they_are_closed(extension):
     for frame in range(1, closed + 1):
         np.testing.assert_array_equal(bent[frame][0], free[frame][0])
     assert np.abs(bent[24][0] - free[24][0]).max() > 1e-3
+
+
+def test_new_seams_close_before_it_falls(extension):
+    """Add Seam switches Sew First on: two panels float until they are one, and the status line says until when."""
+    line = extension.module("panels.status").line
+    session = extension.bridge("timeline.session")
+    obj, pairs = panels()
+    obj.pbd.pin_group = ""
+    ends = [edge.index for edge in obj.data.edges if edge.is_loose]
+    bpy.ops.object.mode_set(mode="EDIT")
+    import bmesh  # found only after bpy
+
+    mesh = bmesh.from_edit_mesh(obj.data)
+    mesh.edges.ensure_lookup_table()
+    bmesh.ops.delete(mesh, geom=[mesh.edges[number] for number in ends], context="EDGES")
+    for side in (-1.0, 1.0):
+        for vertex in mesh.verts:
+            vertex.select = side * vertex.co.x > 0.149
+        mesh.select_flush_mode()
+        bmesh.update_edit_mesh(obj.data)
+        bpy.ops.object.pbd_add_seam()
+        mesh = bmesh.from_edit_mesh(obj.data)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert obj.pbd.sewing and obj.pbd.sew_first
+    obj.pbd.closing_time = 0.4
+    go(1)
+    start = shown(obj)[:, 2].mean()
+    go(5)
+    assert line(bpy.context)[0] == "Sewing until frame 11"
+    for frame in range(6, 25):
+        go(frame)
+        waits = session.get(bpy.context.scene).scene_sim.sewn_until(obj.session_uid, bpy.context.scene)
+        assert not waits or abs(shown(obj)[:, 2].mean() - start) < 1e-3
+    assert not waits and "Sewing" not in line(bpy.context)[0]
+    assert gaps(shown(obj), pairs).max() < ROUNDING
+    assert shown(obj)[:, 2].mean() < start - 0.01

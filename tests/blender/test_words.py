@@ -21,7 +21,7 @@ LANGUAGES = ("de_DE", "es", "fr_FR", "ja_JP", "zh_HANS")
 NAMES = {"PBD", "XPBD", "NumPy", "Alembic", "USD", "glTF", "Y"}
 """The same in every language."""
 
-OPERATORS = ("OBJECT_OT_pbd_", "MESH_OT_primitive_pbd_")
+OPERATORS = ("OBJECT_OT_pbd_", "MESH_OT_pbd_", "MESH_OT_primitive_pbd_")
 PANELS = ("VIEW3D_PT_pbd_", "PHYSICS_PT_pbd_", "OBJECT_PT_pbd_")
 GROUPS = (("Object", "pbd"), ("Object", "pbd_collider"), ("Scene", "pbd"))
 

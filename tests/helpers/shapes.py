@@ -67,3 +67,14 @@ def animal(cuts: int, length: float) -> tuple[np.ndarray, list[list[int]]]:
         vertices = 0.5 * (vertices + sums / np.bincount(ends[0])[:, None])
     vertices -= vertices.mean(axis=0)
     return vertices * (length / np.ptp(vertices[:, 0])), quads.tolist()
+
+
+def tube(around, rings, radius, height=0.5, wave=0.0, waves=2, slope=0.0):
+    """An upright tube around the origin, facing out, whose radius rises and falls by `wave` [m] so often around it."""
+    turn, z = np.meshgrid(2.0 * np.pi * np.arange(around) / around, np.linspace(-height / 2, height / 2, rings + 1))
+    r = radius + wave * np.cos(waves * turn + slope * z)
+    vertices = np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=-1).reshape(-1, 3)
+    rows, k = np.arange(rings)[:, None] * around, np.arange(around)
+    after = (k + 1) % around
+    quads = np.stack([rows + k, rows + after, rows + after + around, rows + k + around], axis=-1)
+    return vertices, quads.reshape(-1, 4)

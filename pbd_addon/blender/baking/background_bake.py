@@ -88,7 +88,9 @@ class Job:
         try:
             result = json.loads((self.folder / command_line.RESULT).read_text(encoding="utf-8"))
             return {
-                uid: Recording(list(pc2.read(str(self.folder / one["file"]))[1]), one["stretch"])
+                uid: Recording(
+                    list(pc2.read(str(self.folder / one["file"]))[1]), one["stretch"], one["loop"], one["apart"]
+                )
                 for uid, one in zip(self.names, result, strict=True)
             }
         except (OSError, ValueError, KeyError) as error:
@@ -208,8 +210,7 @@ def apply_result(finished: Job) -> None:
         if mesh_io.fingerprint(obj) != finished.fingerprints[obj.session_uid]:
             raise PBDError(f"Background bake: the mesh of '{obj.name}' is another one now, nothing is kept")
     bake.check(scene, objects, finished.mode, *finished.frames)
-    first, last = finished.frames
-    bake.write(scene, finished.names, finished.mode, range(first, last + 1), finished.recordings())
+    bake.write(scene, finished.names, finished.mode, finished.frames[0], finished.recordings())
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     windows = bpy.context.window_manager.windows
     with bpy.context.temp_override(window=windows[0]) if windows else contextlib.nullcontext():

@@ -4,6 +4,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from ...frames.loop import Pair
 from ...io import key_reduction
 from ...io.key_reduction import Reduction
 from .. import handlers
@@ -12,7 +13,7 @@ from ..kinds import Object, Scene
 from ..output import output_modifier
 from ..read import mesh_io
 from ..timeline.session import BakeProgress
-from . import baked_keys, mesh_cache, recording
+from . import baked_keys, loops, mesh_cache, recording
 from .recording import Recording
 
 SAME_SHAPE = 1e-5
@@ -59,7 +60,31 @@ def _run(
     with recording.at_the_users_frame(scene):
         del scene
         shapes = yield from recording.record(uid, names, frame_start, frame_end, holds_user_keys(mode))
-        write(recording.find_scene(uid), names, mode, range(frame_start, frame_end + 1), shapes)
+        scene = recording.find_scene(uid)
+        write(scene, names, mode, frame_start, loops.close(scene, shapes, frame_start))
+
+
+def find_loop(
+    scene: Scene, objects: list[Object], frame_start: int, frame_end: int
+) -> Generator[BakeProgress, None, tuple[int, Pair]]:
+    """Check, then return the generator that simulates and looks for the frames that a loop would join.
+
+    It returns the first of them, and the pair. Both raise a `PBDError`.
+    """
+    check(scene, objects, "RELATIVE", frame_start, frame_end)
+    return _find_loop(scene, {obj.session_uid: obj.name for obj in objects}, frame_start, frame_end)
+
+
+def _find_loop(
+    scene: Scene, names: dict[int, str], frame_start: int, frame_end: int
+) -> Generator[BakeProgress, None, tuple[int, Pair]]:
+    """Record and look; no reference to Blender's data is kept across a yield."""
+    uid = scene.session_uid
+    with recording.at_the_users_frame(scene):
+        del scene
+        kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=False)
+        found = loops.find(recording.find_scene(uid), kept)
+    return frame_start + found.first, found
 
 
 def holds_user_keys(mode: str) -> bool:
@@ -67,16 +92,17 @@ def holds_user_keys(mode: str) -> bool:
     return mode == "MESH_CACHE"
 
 
-def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordings: dict[int, Recording]) -> None:
-    """Write the recordings of all objects; if one fails, delete the bakes of the others. Raises `PBDError`.
+def write(scene: Scene, names: dict[int, str], mode: str, frame_start: int, recordings: dict[int, Recording]) -> None:
+    """Write the recordings of all objects from a frame on; if one fails, delete the bakes of the others.
 
-    `names` and `recordings`, with the user's keys if `holds_user_keys`, are by uid; `frames` are consecutive.
+    `names` and `recordings`, with the user's keys if `holds_user_keys`, are by uid. Raises `PBDError`.
     """
     objects = recording.find_objects(scene, names)
     paths = mesh_cache.choose_paths(scene, objects) if mode == "MESH_CACHE" else {}
     try:
         for obj in objects:
             kept = recordings[obj.session_uid]
+            frames = range(frame_start, frame_start + len(kept.shapes))
             if mode == "ABSOLUTE":
                 baked_keys.bake_absolute(obj, frames, kept.shapes)
             elif mode == "RELATIVE":
@@ -86,6 +112,9 @@ def write(scene: Scene, names: dict[int, str], mode: str, frames: range, recordi
             else:
                 mesh_cache.bake(obj, frames, kept.shapes, paths[obj.session_uid])
             obj.pbd.baked_as = mode
+            if kept.loop:
+                obj.pbd.bake_loop, obj.pbd.bake_apart = kept.loop, kept.apart
+                (mesh_cache if mode == "MESH_CACHE" else baked_keys).repeat(obj)
     except BaseException:
         for obj in objects:
             if obj.pbd.baked:

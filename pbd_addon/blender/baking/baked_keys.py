@@ -28,7 +28,7 @@ LINEAR = 1
 NOTES = (
     *("baked", "baked_as", "bake_start", "bake_end", "bake_keys", "bake_action", "made_animation_data"),
     *("bake_switched_off", "bake_parent_type", "key_use_relative", "key_eval_time", "key_active_index"),
-    *("bake_modifier", "bake_file"),
+    *("bake_modifier", "bake_file", "bake_loop", "bake_apart"),
 )
 """The properties of ``Object.pbd`` that a bake writes."""
 
@@ -98,6 +98,20 @@ def animate_reduced_keys(curves: Any, names: list[str], frames: range, reduction
     values = np.column_stack((np.ones(len(frames), np.float32), reduction.values))
     for name, column in zip(names, values.T, strict=True):
         add_linear_curve(curves, animation.value_path(name), frames, column)
+
+
+def repeat(obj: Object) -> None:
+    """Let the animation of the baked keys repeat itself before and after its frames."""
+    pbd, keys = obj.pbd, obj.data.shape_keys
+    paths = {"eval_time", *map(animation.value_path, pbd.bake_keys.split("\n"))}
+    for curve in animation.curves(keys):
+        if curve.data_path in paths:
+            known = {round(point.co.x) for point in curve.keyframe_points}
+            ends = [(frame, curve.evaluate(frame)) for frame in {pbd.bake_start, pbd.bake_end} - known]
+            for frame, value in ends:  # A cycle is as long as the keyframes of its curve.
+                curve.keyframe_points.insert(frame, value).interpolation = "LINEAR"
+            curve.modifiers.new("CYCLES")
+            curve.update()
 
 
 def delete_bake(obj: Object) -> None:

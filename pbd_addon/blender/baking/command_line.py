@@ -1,6 +1,7 @@
 """``blender --command pbd_bake FILE``: bake without a window.
 
-Exit codes: 0 for success, 2 for bad arguments, 3 when the simulation or saving failed. One line per error.
+Exit codes: 0 for success, 2 for bad arguments, 3 when the simulation or saving failed. One line per error. A bake
+that succeeded prints one line of JSON.
 """
 
 import argparse
@@ -8,19 +9,22 @@ import contextlib
 import json
 import os
 import sys
+import time
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import bpy
 
+from ...frames.metrics import summary
 from ...io import pc2
+from .. import about
 from ..errors import PBDError
 from ..kinds import Object, Scene
 from ..settings import properties
 from ..timeline import session
 from ..timeline.session import BakeProgress
-from . import bake, recording
+from . import assignments, bake, loops, metrics, recording
 from .recording import Recording
 
 COMMAND = "pbd_bake"
@@ -58,6 +62,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--relative", action="store_true", help="short for --mode relative")
     made.add_argument("--mode", choices=MODES, help="how the bake is kept (default: absolute)")
     made.add_argument(
+        "--set", nargs=1, action="extend", default=[], metavar="OBJECT.pbd.NAME=VALUE", dest="assignments",
+        help="set this before baking; may be repeated",
+    )  # fmt: skip
+    made.add_argument("--metrics", metavar="CSV", help="write the figures of each frame into this file")
+    made.add_argument(
         "--order", metavar="FOLDER", help="save no file, but the shapes that order.json in this folder asks for"
     )
     return made
@@ -72,15 +81,24 @@ def main(argv: list[str]) -> int:
         if arguments.order is not None:
             _fill(Path(arguments.order))
             return 0
+        scene = bpy.context.scene
+        with _sentence_for(ValueError, BadArguments):
+            for text in arguments.assignments:
+                assignments.assign(scene, text)
         objects = _choose(arguments.objects)
-        first, last = arguments.frames or session.frame_range(bpy.context.scene)
+        first, last = arguments.frames or session.frame_range(scene)
         if last < first:
             raise BadArguments(f"frames {first} to {last} are none")
         mode = (arguments.mode or ("relative" if arguments.relative else "absolute")).upper()
-        for _progress in bake.start(bpy.context.scene, objects, mode, first, last):
+        output, began = os.path.abspath(arguments.output or arguments.file), time.monotonic()
+        for _progress in bake.start(scene, objects, mode, first, last):
             pass
+        seconds = time.monotonic() - began
+        if arguments.metrics is not None:
+            metrics.write(scene, os.path.abspath(arguments.metrics))
         with _sentence_for(RuntimeError, PBDError):
-            bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath(arguments.output or arguments.file))
+            bpy.ops.wm.save_as_mainfile(filepath=output)
+        print(json.dumps(_told(bpy.context.scene, objects, seconds) | {"output": output, "set": arguments.assignments}))
     except BadArguments as error:
         print(f"{COMMAND}: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
@@ -90,6 +108,21 @@ def main(argv: list[str]) -> int:
     except SystemExit:  # --help has printed its text.
         return 0
     return 0
+
+
+def _told(scene: Scene, objects: list[Object], seconds: float) -> dict[str, object]:
+    """What a finished bake says of itself, in one line of JSON."""
+    running, pbd = session.get(scene), objects[0].pbd
+    return {
+        "command": COMMAND,
+        "version": about.version(),
+        "objects": [obj.name for obj in objects],
+        "mode": pbd.baked_as.lower(),
+        "frames": [pbd.bake_start, pbd.bake_end],
+        "loop": pbd.bake_loop,
+        "seconds": round(seconds, 3),
+        **summary({} if running is None else running.reports),
+    }
 
 
 def _open(path: str) -> None:
@@ -141,12 +174,14 @@ def _fill(folder: Path) -> None:
     kept = _run_noting(
         folder / PROGRESS, recording.record(bpy.context.scene.session_uid, names, first, last, with_user_keys)
     )
+    kept = loops.close(bpy.context.scene, kept, first)
     result = []
     try:
         for number, obj in enumerate(objects):
             one = kept[obj.session_uid]
             pc2.write(str(folder / f"{number}.pc2"), len(obj.data.vertices), one.shapes, float(first))
-            result.append({"file": f"{number}.pc2", "stretch": one.stretch})
+            said = {"stretch": one.stretch, "loop": one.loop, "apart": one.apart}
+            result.append({"file": f"{number}.pc2", **said})
         _write_json(folder / RESULT, result)
     except OSError as error:
         raise PBDError(f"the result could not be written: {error.strerror or error}") from error

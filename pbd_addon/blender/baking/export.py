@@ -63,6 +63,7 @@ def start(
         if file_format == "GLTF":
             mesh_io.check_editable(obj)
     live = [obj for obj in objects if not obj.pbd.baked]
+    first, last = check_loop(context.scene, objects) or (first, last)
     if live:
         bake.check(context.scene, live, "REDUCED", first, last)
     recorded = objects if file_format == "GLTF" else live
@@ -70,6 +71,20 @@ def start(
     chosen = {obj.session_uid: obj.name for obj in (*objects, *others)}
     path = mesh_cache.absolute(with_extension(path, file_format))
     return _run(context.scene, names, chosen, file_format, path, first, last)
+
+
+def loop_of(objects: list[Object]) -> tuple[int, int] | None:
+    """First and last frame of the loop that all objects are baked as, or None."""
+    found = {(obj.pbd.bake_start, obj.pbd.bake_end) if obj.pbd.bake_loop else None for obj in objects}
+    return found.pop() if len(found) == 1 else None
+
+
+def check_loop(scene: Scene, objects: list[Object]) -> tuple[int, int] | None:
+    """As `loop_of`; raises a `PBDError` if the scene wants a loop and an object is not baked."""
+    live = [obj for obj in objects if not obj.pbd.baked]
+    if live and scene.pbd.use_loop:
+        raise PBDError(f"'{live[0].name}' is not baked: an export repeats itself as its bake does, so bake it first")
+    return loop_of(objects)
 
 
 def check_room(path: str, objects: list[Object], frames: int) -> None:
@@ -108,7 +123,7 @@ def _run(
     objects = recording.find_objects(scene, chosen, "export")
     frames, shown = range(first, last + 1), timeline_frames(scene, first, last)
     with contextlib.ExitStack() as undo:
-        undo.enter_context(_selected(layer, objects))
+        undo.enter_context(selected(layer, objects))
         # The frame range, which USD and glTF export; and apart what can tear, because files hold as many vertices in
         # every frame.
         undo.enter_context(
@@ -119,7 +134,7 @@ def _run(
         welds = [one for obj in objects for one in obj.modifiers if one.name == output_modifier.TEAR_WELD]
         undo.enter_context(output_modifier.off(welds))
         if file_format == "GLTF":
-            undo.enter_context(_asleep(scene))
+            undo.enter_context(asleep(scene))
             for obj in objects:
                 if obj.session_uid in kept:
                     reduction = bake.reduce(obj, kept[obj.session_uid])
@@ -195,7 +210,7 @@ WRITERS = {"ALEMBIC": _write_alembic, "USD": _write_usd, "GLTF": _write_gltf}
 
 
 @contextlib.contextmanager
-def _selected(layer: bpy.types.ViewLayer, objects: list[Object]) -> Iterator[None]:
+def selected(layer: bpy.types.ViewLayer, objects: list[Object]) -> Iterator[None]:
     """Temporarily select only these objects, because exporters export the selection."""
     before, active = [obj for obj in layer.objects if obj.select_get(view_layer=layer)], layer.objects.active
     try:
@@ -213,7 +228,7 @@ def _selected(layer: bpy.types.ViewLayer, objects: list[Object]) -> Iterator[Non
 
 
 @contextlib.contextmanager
-def _asleep(scene: Scene) -> Iterator[None]:
+def asleep(scene: Scene) -> Iterator[None]:
     """Temporarily simulate nothing; the scene returns to its frame before that ends."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     with handlers.asleep():

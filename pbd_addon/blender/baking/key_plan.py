@@ -11,7 +11,7 @@ from ..read.snapshot import SceneSnapshot
 from ..scene.scene_objects import find
 from ..timeline import session
 from ..timeline.session import BakeProgress
-from . import bake, recording
+from . import bake, loops, recording
 
 
 class KeyPlan(NamedTuple):
@@ -39,6 +39,7 @@ def _run(scene: Scene, names: dict[int, str], frame_start: int, frame_end: int) 
         del scene
         kept = yield from recording.record(uid, names, frame_start, frame_end, with_user_keys=False)
         scene = recording.find_scene(uid)
+        kept = loops.close(scene, kept, frame_start)
         for obj in (find(scene, uid, name) for uid, name in names.items()):
             if obj is not None:
                 found = bake.reduce(obj, kept[obj.session_uid])
@@ -58,7 +59,8 @@ def _inputs(scene: Scene, obj: Object) -> tuple:
     """All inputs of the plan except the simulation."""
     settings = obj.pbd
     limit = settings.reduce_count if settings.reduce_by == "COUNT" else settings.reduce_error
-    return session.frame_range(scene), settings.reduce_by, limit
+    looped = scene.pbd.use_loop, scene.pbd.loop_length, scene.pbd.loop_fade
+    return session.frame_range(scene), settings.reduce_by, limit, looped
 
 
 def _last_snapshot(scene: Scene) -> SceneSnapshot | None:

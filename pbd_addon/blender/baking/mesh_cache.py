@@ -15,6 +15,9 @@ from ..output import output_modifier, shape_keys
 from ..scene import marks
 from . import baked_keys
 
+MANY_LOOPS = 100_000
+"""More loops than there are before frame 0: Blender's frames begin at -1,048,574."""
+
 
 def choose_paths(scene: Scene, objects: list[Object]) -> dict[int, str]:
     """A file path for each object, by uid, relative to the .blend if the folder is.
@@ -87,6 +90,16 @@ def bake(obj: Object, frames: range, shapes: list[np.ndarray], path: str) -> Non
     obj.data.update()
 
 
+def repeat(obj: Object) -> None:
+    """Let the modifier of the bake repeat its file before and after its frames, by a driver that needs no Python."""
+    pbd, modifier = obj.pbd, find_modifier(obj)
+    pbd.made_animation_data = obj.animation_data is None
+    modifier.play_mode = "CUSTOM"
+    driver = cast(bpy.types.FCurve, modifier.driver_add("eval_frame")).driver
+    # Blender's fmod has the sign of the frame: after so many loops there are no frames below 0.
+    driver.expression = f"fmod(frame - {pbd.bake_start} + {pbd.bake_loop * MANY_LOOPS}, {pbd.bake_loop})"
+
+
 def find_modifier(obj: Object) -> bpy.types.MeshCacheModifier | None:
     """The modifier of the bake, even if it was renamed or its file was moved, or None."""
     caches = output_modifier.players(obj)
@@ -108,7 +121,12 @@ def delete_bake(obj: Object, with_file: bool) -> None:
     """
     modifier, path = find_modifier(obj), file_of(obj)
     if modifier is not None:
+        if obj.pbd.bake_loop:
+            modifier.driver_remove("eval_frame")
         obj.modifiers.remove(modifier)
+    data = obj.animation_data
+    if obj.pbd.made_animation_data and data is not None and not (data.action or data.drivers or data.nla_tracks):
+        obj.animation_data_clear()
     obj.active_shape_key_index = obj.pbd.key_active_index
     baked_keys.forget(obj)
     if with_file and path:
@@ -138,7 +156,8 @@ def baked_shape(obj: Object, frame: int) -> np.ndarray:
             header = pc2.read_header(file)
             if header.points != len(obj.data.vertices):
                 raise ValueError(f"it is of {header.points} vertices")
-            sample = np.clip(frame - obj.pbd.bake_start, 0, header.samples - 1)
+            sample = frame - obj.pbd.bake_start
+            sample = sample % obj.pbd.bake_loop if obj.pbd.bake_loop else np.clip(sample, 0, header.samples - 1)
             return pc2.read_sample(file, header, int(sample))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -30,6 +30,8 @@ class Recording(NamedTuple):
 
     shapes: list[np.ndarray]  # f shapes (n, 3) float32, object space [m]
     stretch: float  # largest scale of its transform, in any direction
+    loop: int = 0  # number of frames after which it repeats itself, the first frame once more being the last; 0: never
+    apart: float = 0.0  # root mean square of the distances of the two frames that the loop joins [m]
 
 
 @contextlib.contextmanager

@@ -55,6 +55,7 @@ def read_body(
             rail=_rail(obj, target) if slides else None,
             slides=slides,
             layer=obj.pbd.layer,
+            fit=obj.pbd.fit,
         )
 
 

@@ -217,11 +217,11 @@ def role(obj: Object) -> Role:
 def followed(obj: Object) -> tuple[bool, str, int, int, tuple[float, ...]]:
     """Whether the starting shape of an object follows its modifiers, its choice of rest shape, and that's checksum.
 
-    Then the hash of its creases, its initial velocities and its layer.
+    Then the hash of its creases, its initial velocities, its layer and whether it is fitted.
     """
     follows, choice = output_choice.is_modifier(obj), obj.pbd.rest_shape
     same = choice == "DEFORMED" and not follows
-    thrown = *obj.pbd.velocity, *obj.pbd.angular_velocity, obj.pbd.layer
+    thrown = *obj.pbd.velocity, *obj.pbd.angular_velocity, obj.pbd.layer, obj.pbd.fit
     return follows, "BASIS" if same else choice, rest_shape.checksum(obj), mesh_io.crease_check(obj), thrown
 
 

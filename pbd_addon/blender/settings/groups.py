@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "rest": ("rest_shape",),
     "rest object": ("rest_object",),
     "output": ("output",),
-    "contact": ("thickness", "friction", "layer"),
+    "contact": ("thickness", "friction", "layer", "fit"),
     "contact of a solid": ("thickness", "friction"),
     "floor": ("floor_height", "floor_friction"),
     "collider": ("thickness", "friction", "static_friction", "restitution"),
@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "range": ("use_range",),
     "range of its own": ("range_start", "range_end"),
+    "loop": ("loop_length", "loop_fade", "loop_gap"),
     "store": ("cache_limit", "use_disk_cache"),
     "heat map": ("heat_full",),
 }

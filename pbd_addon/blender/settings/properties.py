@@ -13,7 +13,7 @@ from bpy.props import IntProperty, PointerProperty, StringProperty
 from ...bodies.material import Material
 from ...settings.solver_settings import SolverSettings
 from ..kinds import Context, Group, Object
-from . import borrowed, gases, maps, presets, shown_units, wind
+from . import borrowed, gases, looping, maps, presets, shown_units, wind
 from .field_properties import (
     OVERRIDABLE,
     Choice,
@@ -164,6 +164,12 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         soft_high=10,
         options=set(),
     )
+    fit: Switch(
+        "Fit",
+        "Bring what begins inside of a closed collider, or goes through one, out before the first frame. Usually on. "
+        "Press Reset to see a change",
+        options=set(),
+    )
     velocity: Vector(
         "Velocity",
         "Speed along the axes of the world at which it starts. A thrown towel 4 m/s",
@@ -224,6 +230,8 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     baked_as: Text("Mode of the Bake", options={"HIDDEN"})
     bake_start: Whole("First Baked Frame", options={"HIDDEN"})
     bake_end: Whole("Last Baked Frame", options={"HIDDEN"})
+    bake_loop: Whole("Frames of the Baked Loop", options={"HIDDEN"})
+    bake_apart: Real("Distance of the Frames That the Loop Joins", options={"HIDDEN"})
     bake_keys: Text("Names of the Baked Keys", options={"HIDDEN"})
     bake_action: Link("Action of the Bake", type=bpy.types.Action, options={"HIDDEN"})
     made_animation_data: Switch("Animation Data Is Ours", options={"HIDDEN"})
@@ -365,7 +373,7 @@ for group, settings in ((PBD_PG_object, Material), (PBD_PG_scene, SolverSettings
     group.__annotations__.update({field.name: property_from(field) for field in shown_fields(settings)})
 
 PBD_PG_object.__annotations__.update(shown_units.properties() | maps.properties() | gases.properties())
-PBD_PG_scene.__annotations__.update(borrowed.properties() | wind.properties())
+PBD_PG_scene.__annotations__.update(borrowed.properties() | wind.properties() | looping.properties())
 
 register_classes, unregister_classes = bpy.utils.register_classes_factory(
     (PBD_PG_field_weights, PBD_PG_object, PBD_PG_collider, PBD_PG_scene)

@@ -250,8 +250,8 @@ def last_line(path: Path) -> str:
 
 
 def unregister() -> None:
-    """Stop the process and the timer."""
+    """Stop the process and the timer; kernels that are loaded serve again when the extension is switched on again."""
     if bpy.app.timers.is_registered(watch):
         bpy.app.timers.unregister(watch)
-    while _compilations:
+    if _compilations and not _compilations[0].ready:
         _compilations.pop().stop()

@@ -1,5 +1,6 @@
 """One `Simulation` of all PBD objects of a scene: built from their meshes and given their inputs for each frame."""
 
+import math
 from collections.abc import Generator, Iterable
 from typing import NamedTuple
 
@@ -200,6 +201,21 @@ class SceneSimulation:
         """Number of faces of each member that intersected others at the start, by uid; zeros are left out."""
         found = intersections.intersecting_faces([member.body for member in self.members])
         return {member.uid: len(faces) for member, faces in zip(self.members, found, strict=True) if len(faces)}
+
+    def brought_out(self, uid: int) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices of a member that were brought out of colliders at the start, and those that were not, (k,) int."""
+        found = [self.simulation.brought_out(member.body) for member in self.members if member.uid == uid]
+        return found[0] if found else (np.zeros(0, int), np.zeros(0, int))
+
+    def sewn_until(self, uid: int, scene: Scene) -> int:
+        """The frame until which gravity and wind wait for the seams of a member, 0 if they do not or not any more."""
+        waiting = [one for one in self.members if one.uid == uid and self.simulation.is_sewn_first(one.body)]
+        if not waiting:
+            return 0
+        raw = object_settings(self.applied, uid)
+        seconds = raw_settings.material_from(raw, waiting[0].name).closing_time
+        first, frame = self.simulation.frames.first, scene_settings(self.applied, scene).frame_seconds
+        return max(first + math.ceil(seconds / frame), self.simulation.frames.last + 1)
 
     def _notes_on(self, member: SimulatedObject) -> tuple[str, ...]:
         """Hints for the user about a member, in sentences."""

@@ -62,6 +62,7 @@ def truncate(record: Record, frame: int, why: str) -> None:
         return
     record.contacts = {known: touching for known, touching in record.contacts.items() if known <= frame}
     record.snapshots = {known: one for known, one in record.snapshots.items() if known <= frame}
+    record.reports = {known: one for known, one in record.reports.items() if known <= frame}
     if record.first_guess is not None and record.first_guess > frame:
         record.first_guess = None
     if record.first_disturbed is not None:
@@ -203,7 +204,7 @@ def advancing(
         raise PBDError(str(error)) from error
     if record.scene_sim is not scene_sim:
         raise Interruption(INTERRUPTED)  # The record was reset meanwhile.
-    record.report = report
+    record.report = record.reports[frame] = report
     record.stepping += report.seconds
     record.snapshots[frame] = snapshot
     if guessed and record.first_guess is None:

@@ -37,15 +37,19 @@ PARTS = (
     *("bvh", "cones", "contact", "inflation", "frames"),
 )
 
+_imported: list[str] = []
+"""Which of them are there."""
+
 
 def parts() -> Iterator[None]:
-    """Import all parts, in slices of a tenth of a second, but for Numba itself."""
+    """Import the parts that are not there yet, in slices of a tenth of a second, but for Numba itself."""
     importlib.import_module("llvmlite.binding")
     yield
-    for name in (*BEFORE, *PARTS):
+    for name in (*BEFORE, *PARTS)[len(_imported) :]:
         module = importlib.import_module(f".{name}", __name__)
         if name in PARTS:
             globals().update({name: _for_python(found) for name, found in vars(module).items() if name[0] != "_"})
+        _imported.append(name)
         yield
 
 

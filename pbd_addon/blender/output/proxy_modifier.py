@@ -1,0 +1,155 @@
+"""The modifier by which a mesh follows another one: a node group with the formula of `meshes/proxy.py`.
+
+Blender evaluates it wherever the other mesh is evaluated: live, baked, in renders and exports; nothing of ours runs
+then. What `proxy.bind` found is in attributes of the mesh.
+"""
+
+from typing import Any, cast
+
+import bpy
+import numpy as np
+
+from ...meshes import proxy
+from ...meshes.proxy import Bound
+from ..errors import PBDError, refused
+from ..kinds import Mesh, Object
+from ..scene.arrays import values
+from . import output_modifier
+
+NAME = "PBD Proxy"
+MARK = "pbd_proxy"
+"""Custom property that identifies our node groups, one for each mesh that follows."""
+
+ATTRIBUTES = tuple(f"pbd_proxy_{name}" for name in Bound._fields)
+"""What holds each field of `Bound`. Corners are whole numbers, which 32 bits hold up to 16 million."""
+
+
+def find(obj: Object) -> bpy.types.NodesModifier | None:
+    """Our modifier on an object, or None."""
+    for one in obj.modifiers:
+        if isinstance(one, bpy.types.NodesModifier) and one.node_group is not None and one.node_group.get(MARK):
+            return one
+    return None
+
+
+ADDERS = {"ARRAY", "MIRROR", "SOLIDIFY", "SUBSURF"}
+"""Modifiers that add vertices behind those that are there."""
+
+
+def check(obj: Object, is_followed: bool = False) -> None:
+    """Raise a `PBDError` if a modifier changes vertices before ours would stand, or those that are to be followed."""
+    found = list(obj.modifiers) if is_followed else output_modifier.before(obj)
+    for modifier in found:
+        if modifier.type in output_modifier.GROWERS and not (is_followed and modifier.type in ADDERS):
+            raise PBDError(f"Modifier '{modifier.name}' of '{obj.name}' changes the number of vertices: apply it first")
+
+
+def bind(obj: Object, target: Object, base: Mesh) -> None:
+    """Let an object follow another one with the vertices of this mesh, in the same place; raises `PBDError`."""
+    normals = np.empty((len(base.vertices), 3), np.float32)
+    base.vertex_normals.foreach_get("vector", normals.ravel())
+    base.calc_loop_triangles()
+    triangles = values(base.loop_triangles, "vertices", int, 3)
+    points, vertices = (values(mesh.vertices, "co", size=3).astype(float) for mesh in (obj.data, base))
+    with refused(f"'{target.name}' "):
+        bound = proxy.bind(points, vertices, normals.astype(float), triangles)
+    _write(obj.data, bound)
+    at = output_modifier.place(obj)
+    modifier = cast(bpy.types.NodesModifier, obj.modifiers.new(NAME, "NODES"))
+    modifier.node_group = _group(target)
+    modifier.show_expanded = False
+    obj.modifiers.move(obj.modifiers.find(modifier.name), at)
+
+
+def _write(mesh: Mesh, bound: Bound) -> None:
+    attributes: Any = mesh.attributes
+    for name, rows in zip(ATTRIBUTES, bound):
+        if attributes.get(name) is not None:
+            attributes.remove(attributes[name])
+        attributes.new(name, "FLOAT_VECTOR", "POINT").data.foreach_set("vector", rows.astype(np.float32).ravel())
+    mesh.update()
+
+
+class _Graph:
+    """A node group under construction: each method adds a node and returns its output."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+    def node(self, kind: str, inputs: dict[Any, Any], **settings: Any) -> Any:
+        """A node with settings, and its inputs: outputs of others, or values."""
+        node = self.tree.nodes.new(kind)
+        for name, value in settings.items():
+            setattr(node, name, value)
+        for name, value in inputs.items():
+            socket = output_modifier.socket(node.inputs, name) if isinstance(name, str) else node.inputs[name]
+            if isinstance(value, bpy.types.NodeSocket):
+                self.tree.links.new(value, socket)
+            else:
+                socket.default_value = value
+        return node
+
+    def vectors(self, operation: str, one: Any, other: Any) -> Any:
+        """Add, subtract, or the dot product."""
+        node = self.node("ShaderNodeVectorMath", {0: one, 1: other}, operation=operation)
+        return node.outputs["Value" if operation == "DOT_PRODUCT" else "Vector"]
+
+    def scale(self, vector: Any, factor: Any) -> Any:
+        """A vector times a number."""
+        node = self.node("ShaderNodeVectorMath", {0: vector, "Scale": factor}, operation="SCALE")
+        return node.outputs["Vector"]
+
+    def sum(self, vectors: list[Any]) -> Any:
+        """The sum of vectors."""
+        total = vectors[0]
+        for vector in vectors[1:]:
+            total = self.vectors("ADD", total, vector)
+        return total
+
+    def parts(self, vector: Any) -> list[Any]:
+        """The three numbers of a vector."""
+        return list(self.node("ShaderNodeSeparateXYZ", {0: vector}).outputs)
+
+
+def _group(target: Object) -> bpy.types.NodeTree:
+    """A new group that follows this object."""
+    tree: Any = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
+    tree[MARK] = 1
+    tree.is_modifier = True
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    graph = _Graph(tree)
+    geometry = output_modifier.socket(
+        graph.node("GeometryNodeObjectInfo", {"Object": target}, transform_space="RELATIVE").outputs, "Geometry"
+    )
+    named = [
+        graph.node("GeometryNodeInputNamedAttribute", {"Name": name}, data_type="FLOAT_VECTOR") for name in ATTRIBUTES
+    ]
+    corners, weights, bulges, heights = (
+        graph.parts(output_modifier.socket(node.outputs, "Attribute")) for node in named
+    )
+
+    def at(kind: str, corner: Any) -> Any:
+        value = graph.node(kind, {}).outputs[0]
+        node = graph.node(
+            "GeometryNodeSampleIndex",
+            {"Geometry": geometry, "Value": value, "Index": corner},
+            data_type="FLOAT_VECTOR",
+            domain="POINT",
+        )
+        return output_modifier.socket(node.outputs, "Value")
+
+    p, n = (
+        [at(kind, corner) for corner in corners] for kind in ("GeometryNodeInputPosition", "GeometryNodeInputNormal")
+    )
+    terms = [graph.scale(place, weight) for place, weight in zip(p, weights)]
+    terms += [graph.scale(normal, height) for normal, height in zip(n, heights)]
+    for (i, j), bulge in zip(proxy.EDGES, bulges):
+        way = graph.vectors("SUBTRACT", p[j], p[i])
+        one, other = (graph.scale(n[end], graph.vectors("DOT_PRODUCT", way, n[end])) for end in (i, j))
+        terms.append(graph.scale(graph.vectors("SUBTRACT", one, other), bulge))
+    entry = graph.node("NodeGroupInput", {}).outputs[0]
+    inputs = {"Geometry": entry, "Position": graph.sum(terms), "Selection": named[0].outputs["Exists"]}
+    moved = graph.node("GeometryNodeSetPosition", inputs).outputs[0]
+    graph.node("NodeGroupOutput", {0: moved})
+    return tree
