@@ -36,7 +36,7 @@ class Rubbing(Checked):
         soft_high=0.005,
         rigid=0.0,
         panel="bending",
-        short="Friction",
+        short="Bend Friction",
     )
 
 

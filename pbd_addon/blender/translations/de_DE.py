@@ -89,6 +89,7 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "Reibung im Material gegen Dehnung (Rayleigh-Zeit): mehr beruhigt schneller. Gummi 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "Reibung im Material gegen Falten (Rayleigh-Zeit): mehr beruhigt schneller. Steifes Leder 0.01 s",
     "Bending Friction": "Biegereibung",
+    "Bend Friction": "Biegereibung",
     "Moment per width by which folds resist being changed either way: cloth keeps soft folds and comes to rest. Faille 3.4e-5, wool 1.6e-4, cotton 6e-4 N, 0 springs back always": "Moment pro Breite, mit dem Falten sich jeder Änderung widersetzen: Stoff behält weiche Falten und kommt zur Ruhe. Faille 3.4e-5, Wolle 1.6e-4, Baumwolle 6e-4 N, 0 federt immer zurück",
     "Plasticity": "Plastizität",
     "Curvature": "Krümmung",

@@ -89,6 +89,7 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "Fricción dentro del material contra el estiramiento (tiempo de Rayleigh): más se calma antes. Goma 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "Fricción dentro del material contra el plegado (tiempo de Rayleigh): más se calma antes. Cuero rígido 0.01 s",
     "Bending Friction": "Fricción de flexión",
+    "Bend Friction": "Fricción de flexión",
     "Moment per width by which folds resist being changed either way: cloth keeps soft folds and comes to rest. Faille 3.4e-5, wool 1.6e-4, cotton 6e-4 N, 0 springs back always": "Momento por anchura con el que los pliegues se resisten a cambiar: la tela conserva pliegues suaves y llega al reposo. Faille 3.4e-5, lana 1.6e-4, algodón 6e-4 N, 0 siempre vuelve a su forma",
     "Plasticity": "Plasticidad",
     "Curvature": "Curvatura",

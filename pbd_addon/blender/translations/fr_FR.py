@@ -89,6 +89,7 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "Frottement interne contre l’étirement (temps de Rayleigh) : plus calme plus vite. Caoutchouc 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "Frottement interne contre le pliage (temps de Rayleigh) : plus calme plus vite. Cuir rigide 0.01 s",
     "Bending Friction": "Frottement de flexion",
+    "Bend Friction": "Frott. de flexion",
     "Moment per width by which folds resist being changed either way: cloth keeps soft folds and comes to rest. Faille 3.4e-5, wool 1.6e-4, cotton 6e-4 N, 0 springs back always": "Moment par largeur avec lequel les plis résistent à tout changement : le tissu garde des plis souples et s'immobilise. Faille 3.4e-5, laine 1.6e-4, coton 6e-4 N, 0 revient toujours",
     "Plasticity": "Plasticité",
     "Curvature": "Courbure",

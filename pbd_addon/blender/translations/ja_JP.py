@@ -89,6 +89,7 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "伸びに対する素材内部の摩擦 (レイリー時間): 大きいほど早く静まります。ゴム 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "折れに対する素材内部の摩擦 (レイリー時間): 大きいほど早く静まります。硬い革 0.01 s",
     "Bending Friction": "曲げ摩擦",
+    "Bend Friction": "曲げ摩擦",
     "Moment per width by which folds resist being changed either way: cloth keeps soft folds and comes to rest. Faille 3.4e-5, wool 1.6e-4, cotton 6e-4 N, 0 springs back always": "折り目の変化に逆らう、幅あたりのモーメント: 布は柔らかい折り目を残し、静止します。ファイユ 3.4e-5、ウール 1.6e-4、コットン 6e-4 N、0 は必ず元に戻ります",
     "Plasticity": "塑性",
     "Curvature": "曲率",

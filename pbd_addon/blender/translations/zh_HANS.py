@@ -89,6 +89,7 @@ TEXTS = {
     "Internal friction against stretching (Rayleigh time): higher values settle sooner. Rubber 0.01 s": "材料内部抵抗拉伸的摩擦 (瑞利时间): 越大越快平静. 橡胶 0.01 s",
     "Internal friction against folding (Rayleigh time): higher values settle sooner. Stiff leather 0.01 s": "材料内部抵抗折叠的摩擦 (瑞利时间): 越大越快平静. 硬皮革 0.01 s",
     "Bending Friction": "弯曲摩擦",
+    "Bend Friction": "弯曲摩擦",
     "Moment per width by which folds resist being changed either way: cloth keeps soft folds and comes to rest. Faille 3.4e-5, wool 1.6e-4, cotton 6e-4 N, 0 springs back always": "每单位宽度上折痕抵抗任何改变的力矩: 布料保留柔和的折痕并静止下来. 罗缎 3.4e-5, 羊毛 1.6e-4, 棉布 6e-4 N, 0 总会弹回",
     "Plasticity": "塑性",
     "Curvature": "曲率",
