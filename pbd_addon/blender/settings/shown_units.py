@@ -87,5 +87,11 @@ def _twin(field: dataclasses.Field[float], name: str, shown: Shown) -> Any:
 
     usual = cast(float, field.default)
     default, limits = factor * usual, {"low": factor * about["low"], "soft_high": factor * about["soft_high"]}
-    more: dict[str, Any] = {"step": default or 0.05 * limits["soft_high"], "precision": 2, "options": set(), "get": read, "set": write}
+    more: dict[str, Any] = {
+        "step": default or 0.05 * limits["soft_high"],
+        "precision": 2,
+        "options": set(),
+        "get": read,
+        "set": write,
+    }
     return Real(about["short"] or about["label"], shown.description, default, **limits, **more)
