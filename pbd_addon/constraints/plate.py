@@ -238,7 +238,7 @@ class PlateConstraints(Constraints):
             part = slice(sheet.start, sheet.start + len(sheet.rest))
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
-            # A skin that is blown up has masses that change with its pressure, and so would all factors; what rubs needs
+            # The masses of a skin that is blown up change with its pressure, and so would all factors; what rubs needs
             # hinges, which know where they hold.
             is_skin, rubs = material.pressure_mode == "OVERPRESSURE", material.bend_friction > 0.0
             stiff = settings.method != "PBD" and not (is_skin or rubs) and is_stiff(sheet, bend, masses, factors)
