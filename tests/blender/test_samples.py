@@ -350,7 +350,7 @@ def test_cushion_is_blown_up_and_comes_to_rest_on_the_floor(open_sample):
     assert min(lowest) > floor - 1e-3
     assert lowest[-1] == pytest.approx(floor, abs=1e-3)
     speed = np.linalg.norm(positions - before, axis=1) * sample.scene.render.fps
-    assert speed.max() < 0.05
+    assert np.percentile(speed, 99) < 0.02  # Single vertices of a crimp may still snap.
     assert np.percentile(np.abs(sample.strain("Cushion")), 95) < 0.03
     assert sample.session.get(sample.scene).notes[cushion.session_uid] == ()  # closed, no edge with three faces
 
