@@ -68,13 +68,9 @@ SENTENCES = {
     "'{name}' is hidden: show it to export it": "",
     "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: "
     "simulate more frames, or raise it": "",
-    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "",
-    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "",
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: "
     "change Length, or Loop of the wind": "",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "",
-    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, "
-    "and {largest} is the most: export {most} frames at most, or a coarser mesh": "",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "",
     "No frame was simulated since the file was opened: press Reset, and play or bake": "",
     "Select the vertices to pin first": "",

@@ -948,8 +948,6 @@ TEXTS = {
     "Loop of {length} frames from frame {first} on: its ends are {apart:.2g} mm apart": "Schleife von {length} Einzelbildern ab Bild {first}: ihre Enden liegen {apart:.2g} mm auseinander",
     "Loop of {length} frames, its ends were {apart:.2g} mm apart": "Schleife von {length} Einzelbildern, ihre Enden lagen {apart:.2g} mm auseinander",
     "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: simulate more frames, or raise it": "Bild {first} und {second} gleichen sich am meisten und liegen {apart} m auseinander, mehr als Größter Abstand, {gap} m: mehr Einzelbilder simulieren oder ihn erhöhen",
-    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "Keine Schleife: {count} Einzelbilder sind zu wenige, um über {fade} zu überblenden: es braucht mindestens {least}",
-    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "Keine Schleife: {count} Einzelbilder mit einer Überblendung von {fade} fassen eine Schleife von höchstens {longest}, nicht von {wanted}",
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: change Length, or Loop of the wind": "Eine Schleife von {length} Einzelbildern passt nicht zum Wind, der sich alle {multiple} wiederholt: Länge oder Schleife des Windes ändern",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "'{name}' ist nicht gebacken: ein Export wiederholt sich wie das Gebackene, also zuerst backen",
     "Vertex Animation Texture": "Vertex-Animation-Textur",
@@ -968,7 +966,6 @@ TEXTS = {
     "Numbers of 32 bits, as simulated": "Zahlen von 32 Bit, wie simuliert",
     "PNG": "PNG",
     "Numbers of 16 bits between the least and the largest: half the memory": "Zahlen von 16 Bit zwischen der kleinsten und der größten: halber Speicher",
-    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}': {count} Punkte in {frames} Einzelbildern brauchen eine Textur von {width} x {height} Pixeln, und {largest} ist das Meiste: höchstens {most} Einzelbilder exportieren, oder ein gröberes Mesh",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' hat 8 UV-Maps, so viele wie Blender fasst: eine entfernen",
     "Metrics": "Messwerte",
     "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "Eine Tabelle der simulierten Einzelbilder schreiben: Zeit, Dehnung, Energien, Kontakte und Durchdringungen",
@@ -1004,4 +1001,6 @@ TEXTS = {
     "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} Punkte sind mehr als zwei Kanten von „{other}“ entfernt, bis zu {far} m: dort hält es sie fest",
     "Attach": "Befestigen",
     "{objects} attached to '{other}', at most {far} m away": "{objects} an „{other}“ befestigt, höchstens {far} m entfernt",
+    "Export Vertex Animation Texture": "Vertex-Animation-Textur exportieren",
+    "Export Metrics": "Messwerte exportieren",
 }

@@ -948,8 +948,6 @@ TEXTS = {
     "Loop of {length} frames from frame {first} on: its ends are {apart:.2g} mm apart": "Bucle de {length} fotogramas desde el fotograma {first}: sus extremos distan {apart:.2g} mm",
     "Loop of {length} frames, its ends were {apart:.2g} mm apart": "Bucle de {length} fotogramas, sus extremos distaban {apart:.2g} mm",
     "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: simulate more frames, or raise it": "Los fotogramas {first} y {second} son los más parecidos y distan {apart} m, más que Separación máxima, {gap} m: simule más fotogramas o auméntela",
-    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "No hay bucle: {count} fotogramas son muy pocos para un fundido de {fade}: hacen falta al menos {least}",
-    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "No hay bucle: {count} fotogramas con un fundido de {fade} admiten un bucle de {longest} como máximo, no de {wanted}",
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: change Length, or Loop of the wind": "Un bucle de {length} fotogramas no encaja con el viento, que se repite cada {multiple}: cambie Longitud o el bucle del viento",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "'{name}' no está procesado: una exportación se repite como lo procesado, así que procéselo antes",
     "Vertex Animation Texture": "Textura de animación de vértices",
@@ -968,7 +966,6 @@ TEXTS = {
     "Numbers of 32 bits, as simulated": "Números de 32 bits, como se simuló",
     "PNG": "PNG",
     "Numbers of 16 bits between the least and the largest: half the memory": "Números de 16 bits entre el menor y el mayor: la mitad de memoria",
-    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}': {count} vértices en {frames} fotogramas requieren una textura de {width} x {height} píxeles, y {largest} es lo máximo: exporte {most} fotogramas como máximo, o una malla más basta",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' tiene 8 mapas UV, tantos como admite Blender: quite uno",
     "Metrics": "Métricas",
     "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "Escribe una tabla de los fotogramas simulados: tiempo, deformación, energías, contactos y cruces de cada uno",
@@ -1004,4 +1001,6 @@ TEXTS = {
     "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} vértices están a más de dos aristas de «{other}», hasta {far} m: los sujetará ahí",
     "Attach": "Sujetar",
     "{objects} attached to '{other}', at most {far} m away": "{objects} sujeto a «{other}», a {far} m como máximo",
+    "Export Vertex Animation Texture": "Exportar textura de animación de vértices",
+    "Export Metrics": "Exportar métricas",
 }

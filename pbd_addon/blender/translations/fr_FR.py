@@ -948,8 +948,6 @@ TEXTS = {
     "Loop of {length} frames from frame {first} on: its ends are {apart:.2g} mm apart": "Boucle de {length} images à partir de l'image {first} : ses extrémités sont à {apart:.2g} mm",
     "Loop of {length} frames, its ends were {apart:.2g} mm apart": "Boucle de {length} images, ses extrémités étaient à {apart:.2g} mm",
     "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: simulate more frames, or raise it": "Les images {first} et {second} se ressemblent le plus et sont à {apart} m, plus que Écart maximal, {gap} m : simuler plus d'images, ou l'augmenter",
-    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "Pas de boucle : {count} images sont trop peu pour un fondu de {fade} : il en faut au moins {least}",
-    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "Pas de boucle : {count} images avec un fondu de {fade} contiennent une boucle de {longest} au plus, pas de {wanted}",
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: change Length, or Loop of the wind": "Une boucle de {length} images ne s'accorde pas avec le vent, qui se répète toutes les {multiple} : changer Longueur, ou la boucle du vent",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "'{name}' n'est pas précalculé : un export se répète comme son précalcul, le précalculer d'abord",
     "Vertex Animation Texture": "Texture d'animation de sommets",
@@ -968,7 +966,6 @@ TEXTS = {
     "Numbers of 32 bits, as simulated": "Nombres de 32 bits, comme simulé",
     "PNG": "PNG",
     "Numbers of 16 bits between the least and the largest: half the memory": "Nombres de 16 bits entre le plus petit et le plus grand : moitié de mémoire",
-    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}' : {count} sommets sur {frames} images demandent une texture de {width} x {height} pixels, et {largest} est le maximum : exporter {most} images au plus, ou un maillage plus grossier",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' a 8 cartes UV, autant que Blender en contient : en retirer une",
     "Metrics": "Mesures",
     "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "Écrire un tableau des images simulées : temps, déformation, énergies, contacts et croisements de chacune",
@@ -1004,4 +1001,6 @@ TEXTS = {
     "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} sommets sont à plus de deux arêtes de « {other} », jusqu'à {far} m : il les y maintiendra",
     "Attach": "Attacher",
     "{objects} attached to '{other}', at most {far} m away": "{objects} attaché à « {other} », à {far} m au plus",
+    "Export Vertex Animation Texture": "Exporter une texture d'animation de sommets",
+    "Export Metrics": "Exporter les mesures",
 }

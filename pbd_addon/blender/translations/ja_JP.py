@@ -948,8 +948,6 @@ TEXTS = {
     "Loop of {length} frames from frame {first} on: its ends are {apart:.2g} mm apart": "フレーム {first} から {length} フレームのループ：両端の隔たりは {apart:.2g} mm",
     "Loop of {length} frames, its ends were {apart:.2g} mm apart": "{length} フレームのループ、両端の隔たりは {apart:.2g} mm",
     "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: simulate more frames, or raise it": "最もよく似たフレーム {first} と {second} の隔たりは {apart} m で、最大の隔たり {gap} m を超えている：より多くのフレームをシミュレートするか値を上げる",
-    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "ループなし：{fade} フレームのフェードに {count} フレームでは足りない：少なくとも {least} 必要",
-    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "ループなし：フェード {fade} の {count} フレームに入るループは最大 {longest} で、{wanted} は入らない",
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: change Length, or Loop of the wind": "{length} フレームのループは {multiple} フレームごとに繰り返す風に合わない：長さか風のループを変更する",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "'{name}' はベイクされていない：書き出しはベイクと同じように繰り返すので先にベイクする",
     "Vertex Animation Texture": "頂点アニメーションテクスチャ",
@@ -968,7 +966,6 @@ TEXTS = {
     "Numbers of 32 bits, as simulated": "32ビットの数値、シミュレーションのまま",
     "PNG": "PNG",
     "Numbers of 16 bits between the least and the largest: half the memory": "最小と最大の間の16ビットの数値：メモリーは半分",
-    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}'：{frames} フレームの {count} 頂点には {width} x {height} ピクセルのテクスチャが必要で、上限は {largest}：{most} フレーム以下か、より粗いメッシュを書き出す",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' には Blender の上限である 8 つの UV マップがある：1つ削除する",
     "Metrics": "計測値",
     "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "シミュレートしたフレームの表を書き出す：時間、ひずみ、エネルギー、接触、交差",
@@ -1004,4 +1001,6 @@ TEXTS = {
     "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} 個の頂点が '{other}' から辺 2 本分より遠く、最大 {far} m 離れています: その位置で保持されます",
     "Attach": "取り付け",
     "{objects} attached to '{other}', at most {far} m away": "{objects} を '{other}' に取り付けました (最大 {far} m)",
+    "Export Vertex Animation Texture": "頂点アニメーションテクスチャを書き出す",
+    "Export Metrics": "計測値を書き出す",
 }

@@ -948,8 +948,6 @@ TEXTS = {
     "Loop of {length} frames from frame {first} on: its ends are {apart:.2g} mm apart": "从第 {first} 帧起 {length} 帧的循环：首尾相距 {apart:.2g} mm",
     "Loop of {length} frames, its ends were {apart:.2g} mm apart": "{length} 帧的循环，首尾相距 {apart:.2g} mm",
     "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: simulate more frames, or raise it": "最相似的第 {first} 帧和第 {second} 帧相距 {apart} m，超过最大间距 {gap} m：请模拟更多帧或调高该值",
-    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "无法循环：{count} 帧不足以过渡 {fade} 帧：至少需要 {least} 帧",
-    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "无法循环：{count} 帧、过渡 {fade} 帧时循环最多 {longest} 帧，而不是 {wanted} 帧",
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: change Length, or Loop of the wind": "{length} 帧的循环与每 {multiple} 帧重复的风不匹配：请更改长度或风的循环",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "'{name}' 尚未烘焙：导出按烘焙结果循环，请先烘焙",
     "Vertex Animation Texture": "顶点动画贴图",
@@ -968,7 +966,6 @@ TEXTS = {
     "Numbers of 32 bits, as simulated": "32 位数值，与模拟一致",
     "PNG": "PNG",
     "Numbers of 16 bits between the least and the largest: half the memory": "介于最小值和最大值之间的 16 位数值：内存减半",
-    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, and {largest} is the most: export {most} frames at most, or a coarser mesh": "'{name}'：{count} 个顶点、{frames} 帧需要 {width} x {height} 像素的贴图，而上限为 {largest}：最多导出 {most} 帧，或使用更粗的网格",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "'{name}' 有 8 个 UV 贴图，已达 Blender 上限：请移除一个",
     "Metrics": "指标",
     "Write a table of the simulated frames: time, strain, energies, contacts and crossings of each": "写出已模拟帧的表格：每帧的时间、应变、能量、接触和交叉",
@@ -1004,4 +1001,6 @@ TEXTS = {
     "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there": "{count} 个顶点与“{other}”的距离超过两条边，最远 {far} m：它们将被固定在那里",
     "Attach": "附着",
     "{objects} attached to '{other}', at most {far} m away": "{objects} 已附着到“{other}”，最远 {far} m",
+    "Export Vertex Animation Texture": "导出顶点动画贴图",
+    "Export Metrics": "导出指标",
 }
