@@ -30,6 +30,7 @@ SHIRT_VIEW = ((1.3, -2.6, 0.9), (0.0, 0.0, 0.03))
 PLEATS_VIEW = ((1.1, -1.6, 0.55), (0.0, 0.0, -0.02))
 TEAR_VIEW = ((1.1, -2.1, 1.75), (0.0, 0.0, 0.85))
 MATTRESS_VIEW = ((1.5, -2.3, 1.3), (0.0, 0.0, 0.06))
+LETTERS_VIEW = ((0.35, -1.9, 0.25), (0.0, 0.0, -0.02))
 CUSHION_VIEW = ((0.9, -1.6, 0.8), (0.0, 0.0, 0.12))
 """Where the camera stands and what it looks at [m]."""
 
@@ -49,6 +50,7 @@ PICTURES = {
     "Sew a shirt from four panels": ("garment_shirt", (1, 16, 48), -0.57, SHIRT_VIEW),
     "Put one garment over another": ("garment_layers", (1, 12, 48), -0.5, SKIRT_VIEW),
     "Fold pleats into a skirt": ("garment_pleats", (1, 12, 60), -0.35, PLEATS_VIEW),
+    "Fill a word": ("letters_word", (1, 12, 48), -0.21, LETTERS_VIEW),
     "Hold it together in rows": ("inner_rows", (1, 4, 12), 0.0, MATTRESS_VIEW),
     "Send a ball through a sheet": ("tearing_sheet", (6, 9, 20), 0.0, TEAR_VIEW),
 }
@@ -69,7 +71,14 @@ def main() -> None:
         import bpy
         import walkthrough
 
-        for page in arguments.pages or ("first_cloth", "first_balloon", "garments", "tearing", "inner_structure"):
+        for page in arguments.pages or (
+            "first_cloth",
+            "first_balloon",
+            "garments",
+            "letters",
+            "tearing",
+            "inner_structure",
+        ):
             bpy.ops.wm.read_homefile(app_template="")
             set_up()
             for section in getattr(walkthrough, page)(lambda *_: None):
@@ -123,6 +132,8 @@ def paint(obj):
 
     if not obj.pbd.enabled:
         return stage.matte("Ball", (0.25, 0.28, 0.32))
+    if obj.pbd.preset == "Foil Balloon":
+        return stage.metal("Foil", (0.85, 0.5, 0.12))
     if obj.pbd.type == "BALLOON":
         return stage.rubber("Balloon", (0.75, 0.09, 0.06))
     if obj.pbd.layer > 1:

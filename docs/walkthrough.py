@@ -348,6 +348,26 @@ def tearing(reads: Reads) -> Iterator[str]:
     yield "Send a ball through a sheet"
 
 
+def letters(reads: Reads) -> Iterator[str]:
+    """The steps of letters.md."""
+    reads("File › New › General", "Delete")
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    reads("Add › Mesh › Balloon from Text", "Text")
+    bpy.ops.mesh.primitive_pbd_balloon_text_add(text="PBD")
+    play(48)
+    yield "Fill a word"
+
+    reads("Hold", "Bold", "String", "Cells", "Inflate For")
+    reads("Add › Mesh › Balloon from Text")
+    curve = bpy.data.curves.new("Letter", "FONT")
+    curve.body = "O"
+    drawn = bpy.data.objects.new("Letter", curve)
+    bpy.context.collection.objects.link(drawn)
+    make_active(drawn)
+    bpy.ops.mesh.primitive_pbd_balloon_text_add(from_selected=True)
+    yield "Use a font or a shape of your own"
+
+
 def inner_structure(reads: Reads) -> Iterator[str]:
     """The steps of inner_structure.md."""
     reads("File › New › General", "Delete")

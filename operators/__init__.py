@@ -5,6 +5,7 @@ import bpy
 from . import (
     apply,
     bake,
+    balloon_text,
     body,
     cache,
     catch_up,
@@ -32,11 +33,11 @@ from . import (
 )
 
 MODULES = (
-    *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, playback, grab, settle),
-    *(catch_up, cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
+    *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, balloon_text, playback, grab),
+    *(settle, catch_up, cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
     *(import_pattern, proxy),
 )
-HOOKED = (pins, primitives, catch_up, key_setting, import_pattern)
+HOOKED = (pins, primitives, balloon_text, catch_up, key_setting, import_pattern)
 """Those that also join menus, keys or listeners."""
 
 CLASSES = tuple(

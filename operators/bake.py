@@ -51,17 +51,17 @@ class OBJECT_OT_pbd_bake(FrameByFrame, bpy.types.Operator):
 
     mode: MODE
 
-    _done = ""
+    _first = _who = ""
 
     def start(self, context: Context) -> Generator[session.BakeProgress, None, None]:
-        first, last = frames_to_bake(context)
         objects = to_bake(context)
-        said = rpt("{count} frames of {objects} baked")
-        self._done = said.format(count=last - first + 1, objects=checks.describe(objects))
-        return bake.start(context.scene, objects, self.mode, first, last)
+        self._first, self._who = objects[0].name, checks.describe(objects)
+        return bake.start(context.scene, objects, self.mode, *frames_to_bake(context))
 
-    def done(self, _context: Context) -> str:
-        return self._done
+    def done(self, context: Context) -> str:
+        pbd = context.scene.objects[self._first].pbd
+        said = rpt("{count} frames of {objects} baked")
+        return said.format(count=pbd.bake_end - pbd.bake_start + 1, objects=self._who)
 
 
 class OBJECT_OT_pbd_delete_bake(Action, bpy.types.Operator):

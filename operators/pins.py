@@ -1,19 +1,28 @@
 """What holds vertices: pin and unpin those that are selected in Edit Mode, attach them to another object."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import bmesh
 import bpy
+import numpy as np
+from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Object
+from ..pbd_addon.blender.kinds import Context, Event, Object, Result
 from ..pbd_addon.blender.read.pins import PIN_OFFSET, ensure_group
-from ..pbd_addon.blender.scene import surfaces
+from ..pbd_addon.blender.scene import poses, surfaces, user_keys
+from ..pbd_addon.blender.scene.arrays import edge_vertices, values
 from ..pbd_addon.blender.scene.temporary import changed
 from ..pbd_addon.blender.settings import field_properties
 from ..pbd_addon.blender.timeline import session
+from ..pbd_addon.meshes.mesh import fans
+from ..pbd_addon.meshes.surface_points import nearest_points
 from . import checks
 from .base import Action, rpt
+
+FAR_EDGES = 2.0
+"""A vertex that is attached is at most this far from its surface, in edges of the cloth: farther away, the nearest
+surface is often another than was meant, as the forearm beside a waistband."""
 
 HOLDS = "1 holds firmly; less is a spring, 0.5 has the Pin Stiffness"
 
@@ -102,6 +111,46 @@ def pair(context: Context) -> tuple[list[Object], list[Object]]:
     return cloths, [obj for obj in (*objects, *curves) if not surfaces.is_simulated(obj)]
 
 
+class Reach(NamedTuple):
+    """How far what is attached is from its target.
+
+    Attributes:
+        farthest: Of all vertices [m].
+        far: Number of those that are farther than `FAR_EDGES`.
+        usual: Median edge of the cloth [m].
+    """
+
+    farthest: float
+    far: int
+    usual: float
+
+
+def reach(context: Context, obj: Object, target: Object) -> Reach | None:
+    """How far the vertices of a cloth that are to be attached are from a target now; None if it has no faces."""
+    layer = context.view_layer
+    layer.update()
+    surface = surfaces.read(target, layer.depsgraph)
+    if obj.mode == "EDIT":
+        obj.update_from_editmode()
+        chosen = values(obj.data.vertices, "select", bool)
+    else:
+        name = obj.pbd.attach_group or obj.pbd.pin_group
+        chosen = user_keys.read_weights(obj, name) > 0.0 if name in obj.vertex_groups else np.zeros(0, bool)
+    if not surface.has_faces or not chosen.any():
+        return None
+    shown = surfaces.read(obj, layer.depsgraph)
+    places = shown.world()
+    if len(places) != len(chosen):
+        places = poses.to_world(user_keys.read_vertices(obj.data), np.array(obj.matrix_world))
+    ends = places[edge_vertices(obj.data)]
+    usual = float(np.median(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)))
+    around, triangles = surface.world(), fans(surface.faces)
+    nearest, weights = nearest_points(places[chosen], around, triangles)
+    feet = np.einsum("ki,kij->kj", weights, around[triangles[nearest]])
+    away = np.linalg.norm(places[chosen] - feet, axis=1)
+    return Reach(float(away.max()), int((away > FAR_EDGES * usual).sum()), usual)
+
+
 class OBJECT_OT_pbd_attach_selected(Action, bpy.types.Operator):
     """Let the selected vertices, or those of the attach or the pin group, follow the surface of the other object"""
 
@@ -121,8 +170,27 @@ class OBJECT_OT_pbd_attach_selected(Action, bpy.types.Operator):
 
     needs = (has_pair,)
 
+    def invoke(self, context: Context, event: Event) -> Result:
+        """Ask first where what is attached is far from the nearest surface, which may be another than was meant."""
+        cloths, (target,) = pair(context)
+        try:
+            found = list(filter(None, (reach(context, obj, target) for obj in cloths)))
+        except PBDError as error:
+            return self.fail(context, error)
+        far = sum(one.far for one in found)
+        if not far or bpy.app.background:
+            return self.execute(context)
+        said = iface(
+            "{count} vertices are more than two edges away from '{other}', up to {far} m: it will hold them there"
+        )
+        said = said.format(count=far, other=target.name, far=f"{max(one.farthest for one in found):.2g}")
+        return context.window_manager.invoke_confirm(
+            self, event, title=iface("Attach Selected"), message=said, confirm_text=iface("Attach"), translate=False
+        )
+
     def run(self, context: Context) -> str:
         cloths, (target,) = pair(context)
+        found = list(filter(None, (reach(context, obj, target) for obj in cloths)))
         if context.mode == "EDIT_MESH":
             selected(cloths[0], "Select the vertices to attach first")
             assign(context, cloths[0], "attach_group", self.weight)
@@ -132,7 +200,10 @@ class OBJECT_OT_pbd_attach_selected(Action, bpy.types.Operator):
             obj.pbd.attach_object = target
         session.clear_cache(context.scene)
         said = rpt("{objects} attached to '{other}'")
-        return said.format(objects=checks.describe(cloths), other=target.name)
+        if found:
+            said = rpt("{objects} attached to '{other}', at most {far} m away")
+        far = f"{max((one.farthest for one in found), default=0.0):.2g}"
+        return said.format(objects=checks.describe(cloths), other=target.name, far=far)
 
     @staticmethod
     def choose_groups(cloths: list[Object]) -> None:

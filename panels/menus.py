@@ -50,6 +50,9 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_export", text="Export Alembic").format = "ALEMBIC"
         layout.operator("object.pbd_export", text="Export USD").format = "USD"
         layout.operator("object.pbd_export", text="Export glTF").format = "GLTF"
+        layout.operator("object.pbd_export_vertex_animation", text="Export Vertex Animation Texture")
+        layout.operator("object.pbd_export_metrics", text="Export Metrics")
+        layout.operator("object.pbd_find_loop")
         layout.operator("object.pbd_count_keys")
         layout.separator()
         layout.operator("object.pbd_doctor_check", text="Check Cloth", icon="VIEWZOOM")

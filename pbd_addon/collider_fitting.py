@@ -28,6 +28,10 @@ RINGS = 3
 MOST_STRAIN = 1.0
 """Cloth whose edges would begin longer by more than this share is left to be led out over some frames instead."""
 
+MOST_LEFT = 0.5
+"""Where more than this share of what is wrong would stay so, nothing is moved: a sleeve in the armpit of a figure,
+where its torso and its arm overlap, is inside of one of them wherever it is, and would only be strained."""
+
 
 class Fitted(NamedTuple):
     """What was done.
@@ -108,7 +112,7 @@ def _taking_part(pair: SurfacePair) -> np.ndarray:
 def _bring_out(
     model: Model, number: int, pairs: list[SurfacePair], x: np.ndarray, wrong: np.ndarray, kernels: Kernels
 ) -> Generator[None, None, bool]:
-    """Bring one body out at x (N, 3) [m], in place, unless that would tear it; whether it did."""
+    """Bring one body out at x (N, 3) [m], in place, unless that tears it or hardly helps; whether it did."""
     body, part = model.bodies[number], model.slices[number]
     here = x.copy()
     moves = np.zeros(len(x), bool)
@@ -131,7 +135,9 @@ def _bring_out(
         solid = layers.cloth_of(triangles[:, ::-1] if pair.is_container else triangles, len(x), 2.0 * pair.distance)
         yield from layers.push_out(x, [solid], outer, moves, kernels, MOST_ROUNDS, reach=pair.one.edge)
     lengths, before = (np.linalg.norm(place[edges[:, 1]] - place[edges[:, 0]], axis=1) for place in (x, here))
-    if (lengths > (1.0 + MOST_STRAIN) * np.maximum(before, pair.one.edge)).any():
+    left = _wrong(kernels, np.ascontiguousarray(x.T), [(number, pair) for pair in pairs])
+    is_torn = (lengths > (1.0 + MOST_STRAIN) * np.maximum(before, pair.one.edge)).any()
+    if is_torn or len(left) > MOST_LEFT * len(wrong):
         x[part] = here[part]
         return False
     return True

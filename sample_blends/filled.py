@@ -55,6 +55,19 @@ def balloon() -> None:
     stage.add_camera((0.17, -1.5, 0.44), (0.0, 0.0, 0.37), 60.0)
 
 
+def letters() -> None:
+    """A word of foil that fills up in a second, as the operator makes it."""
+    scene = kit.begin(frames=72)
+    stage.build((0.45, 0.16, 0.2))
+    bpy.ops.mesh.primitive_pbd_balloon_text_add(text="PBD", size=0.6, location=(0.0, 0.0, 0.3))
+    word = bpy.context.object
+    word.name = word.data.name = "Letters"
+    word.rotation_euler = (0.0, 0.0, math.radians(8.0))
+    word.data.materials.append(stage.metal("Foil", (0.85, 0.5, 0.12)))
+    scene.frame_set(1)
+    stage.add_camera((0.25, -2.4, 0.5), (0.0, 0.0, 0.29), 50.0)
+
+
 def closed_monkey(size: float) -> bpy.types.Object:
     """The monkey as one closed surface: eyes printed on patches in place of the eyeballs, every face divided in four.
 

@@ -48,6 +48,7 @@ STILLS = {
     "balloon": (90,),
     "cushion": (60,),
     "air_mattress": (90,),
+    "letters": (60,),
     "tablecloth": (50,),
     "barrel": (40,),
     "pillow_fight": (16,),

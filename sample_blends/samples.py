@@ -20,6 +20,7 @@ SAMPLES = {
         filled.balloon,
         filled.cushion,
         filled.air_mattress,
+        filled.letters,
         draped.tablecloth,
         turning.barrel,
         filled.pillow_fight,

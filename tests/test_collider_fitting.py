@@ -128,9 +128,8 @@ def test_what_would_be_torn_is_left_to_be_led_out():
     body = Body(vertices, faces, COTTON, fit=True, pins=[0, 11, 132, 143])
     simulation = begin(body, Collider(0.3 * ellipsoid, BALL_FACES))
     moved, left = simulation.brought_out(body)
-    assert np.array_equal(simulation.positions(body), body.vertices) == bool(len(left))
-    assert len(left) or body.edge_strain(simulation.positions(body)).max() < 1.0
-    assert len(moved) or len(left)
+    assert np.array_equal(simulation.positions(body), body.vertices)
+    assert len(left) > 30 and not len(moved)
 
 
 def test_it_begins_the_same_again():
@@ -140,3 +139,15 @@ def test_it_begins_the_same_again():
     simulation.step(1 / 24)
     simulation.reset()
     assert np.array_equal(simulation.positions(body), start)
+
+
+def test_where_nothing_helps_nothing_is_moved():
+    """Between two solids that overlap, out of one is into the other."""
+    one = Collider(ellipsoid * 0.1 + np.array([0.08, 0.0, 0.0]), BALL_FACES)
+    other = Collider(ellipsoid * 0.1 - np.array([0.08, 0.0, 0.0]), BALL_FACES)
+    vertices, faces = grid(4, 4, 0.03, 0.03)
+    body = Body(vertices[:, [2, 0, 1]], faces, COTTON, fit=True)
+    simulation = begin(body, one, other)
+    moved, left = simulation.brought_out(body)
+    assert np.array_equal(simulation.positions(body), body.vertices)
+    assert len(left) == len(body.vertices) and not len(moved)

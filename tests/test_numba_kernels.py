@@ -32,7 +32,7 @@ from pbd_addon.kernels.protocol.chains import Along, Links
 from pbd_addon.kernels.protocol.contact import Bounds, Primitives
 from pbd_addon.kernels.protocol.inflation import Balance, Carried, Skin, SkinRows, Volumes
 from pbd_addon.kernels.protocol.motion import Islands
-from pbd_addon.kernels.protocol.projections import Attached, Colored, FlatHinges, Hinges, Springs, Tethered
+from pbd_addon.kernels.protocol.projections import Attached, Colored, FlatHinges, Hinges, Rubbing, Springs, Tethered
 
 ROOT = Path(__file__).resolve().parent.parent
 NUMPY, NUMBA = load("numpy"), load("numba")
@@ -241,22 +241,25 @@ def test_chains_side_by_side(round_off, compression):
         np.testing.assert_allclose(of_numba, of_numpy, rtol=1e-9, atol=1e-12 * np.abs(of_numpy).max())
 
 
+@pytest.mark.parametrize("rubs", [False, True])
 @pytest.mark.parametrize("damped", [False, True])
-def test_dihedral(damped):
+def test_dihedral(damped, rubs):
     case = Case()
     indices, starts, layouts = case.rows(case.mesh.hinges)
     m = indices.shape[1]
     hinges = Hinges(
         case.w[indices], case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4),
         case.some(m if damped else 0), case.some(m), case.some(m, low=0.0, high=0.9),
+        case.some(m), case.some(m if rubs else 0, low=0.0, high=0.5), 0.6,
     )  # fmt: skip
     rows = Colored(Rows(indices), starts, layouts)
     compare("project_dihedral", case.p, case.x, rows, hinges, case.some(m, low=-1e-6, high=1e-6))
 
 
 @pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("rubs", [False, True])
 @pytest.mark.parametrize("damped", [False, True])
-def test_isometric(damped, fresh):
+def test_isometric(damped, rubs, fresh):
     case = Case()
     indices, starts, layouts = case.rows(case.mesh.hinges)
     m = indices.shape[1]
@@ -269,9 +272,18 @@ def test_isometric(damped, fresh):
             stencils, case.w[indices] * stencils, case.some(m, low=0.0, high=1e6),
             -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
         )  # fmt: skip
-        compare(
-            "project_isometric", case.p, case.x, Colored(Rows(indices), starts, layouts), hinges, kept, fresh, w=case.w
-        )
+        facing, holding = case.some(m, low=100.0, high=200.0), -case.some(m, low=1e-7, high=1e-6)
+        rubbing = Rubbing(case.some(m), case.some(m, low=0.0, high=10.0), facing, holding, 0.6)
+        name, more = ("project_rubbing", (rubbing,)) if rubs else ("project_isometric", ())
+        rows = Colored(Rows(indices), starts, layouts)
+        compare(name, case.p, case.x, rows, hinges, *more, kept, fresh, w=case.w)
+
+
+def test_flat_bends():
+    case = Case()
+    stencils = case.some(4, len(case.mesh.hinges), low=-30.0, high=30.0)
+    indices, facing = case.mesh.hinges.T, case.some(len(case.mesh.hinges))
+    compare("flat_bends", case.p, Rows(np.ascontiguousarray(indices)), stencils, facing)
 
 
 def test_volume():

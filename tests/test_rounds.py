@@ -36,12 +36,12 @@ def hung() -> Body:
 @pytest.mark.usefixtures("fastest_kernels")
 @pytest.mark.parametrize("preset", ["Paper", "Leather", "Silk"])
 def test_a_loop_has_the_shape_of_the_elastica(preset, monkeypatch):
-    """Width and height within 5 %; one round leaves a loop of paper shut, of leather 22 % too narrow, of silk 4."""
+    """Width and height within 5 %; one round leaves a loop of paper shut, of leather swinging, of silk 4 % narrow."""
     width, height = (check.value for check in list(loops._loop(preset, 24, "quads", "auto", False))[:2])
     assert max(abs(width), abs(height)) < 5.0
     monkeypatch.setattr(rounds, "MOST_UNDONE", np.inf)
     plain = next(loops._loop(preset, 24, "quads", "auto", False)).value
-    assert plain < width - 3.0
+    assert abs(plain) > abs(width) + 3.0
 
 
 @pytest.mark.usefixtures("fastest_kernels")
@@ -102,3 +102,26 @@ def test_a_free_sheet_keeps_its_momentum_and_comes_to_rest(bend):
     assert np.abs((m * v).sum(axis=0)).max() < 1e-12
     assert np.abs(np.cross(x - x.mean(axis=0), m * v).sum(axis=0)).max() < 0.1 * inertia  # rad/s
     assert energies[-1] < 0.1 * max(energies)
+
+
+def tip_of_strip(model: str, substeps: int) -> float:
+    """How steeply a clamped strip of cotton, five cells of 10 mm, hangs from its clamp, in one round [deg]."""
+    rest, quads = grid(6, 3, 0.06, 0.03)
+    along = rest[:, 0] - rest[:, 0].min()
+    material = dataclasses.replace(Material.preset("Cotton"), drag=5.0, bend_model=model)
+    body = Body(rest, quads, material, pins=np.flatnonzero(along < 0.015))
+    simulation = Simulation([body], substeps=substeps, self_collision=False, air_density=0.0)
+    for _ in range(72):
+        simulation.step(DT)
+    x = simulation.positions(body)
+    way = x[along > 0.055].mean(axis=0) - x[np.abs(along - 0.01) < 1e-6].mean(axis=0)
+    return float(np.degrees(np.arctan2(-way[2], way[0])))
+
+
+@pytest.mark.usefixtures("fastest_kernels")
+@pytest.mark.parametrize("model", ["ISOMETRIC", "DIHEDRAL"])
+def test_one_pass_over_hinges_resists_as_many_steps_do(model, monkeypatch):
+    """Within 0.0 and 0.6 degrees, as each hinge counts on what its neighbors take back; else 2.6 and 2.3."""
+    monkeypatch.setattr(rounds, "MOST_UNDONE", np.inf)
+    monkeypatch.setattr(rounds, "MOST_SHEARED", np.inf)
+    assert abs(tip_of_strip(model, 20) - tip_of_strip(model, 160)) < 1.0

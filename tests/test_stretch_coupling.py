@@ -8,14 +8,21 @@ import pytest
 from helpers.batches import find
 from helpers.inside import model_of
 from helpers.meshes import box, grid, turned
-from pbd_addon import Body, Collider, Material, Simulation
-from pbd_addon.contact.stretch_coupling import YIELD_STRAIN, excess_of_overrun, is_stretched, strained_particles
+from pbd_addon import Body, Collider, Material, Plane, Simulation
+from pbd_addon.contact.stretch_coupling import (
+    YIELD_STRAIN,
+    couple_stretch_and_contact,
+    excess_of_overrun,
+    is_stretched,
+    strained_particles,
+)
 from pbd_addon.kernels import load, numpy as kernels
 from pbd_addon.model.model import Model, State, Targets
 from pbd_addon.model.part import Frame
 from pbd_addon.timing.stopwatch import Stopwatch
 
 NONE = np.zeros(0, bool)
+USUAL = np.array([0.1])
 
 
 def moved_corner(body: Body) -> np.ndarray:
@@ -32,10 +39,47 @@ def test_strain_beside_what_is_excused_does_not_count():
     x, p = body.vertices.T.copy(), moved_corner(body)
     corner = np.arange(len(body.vertices)) == 0
     for excused in (NONE, ~corner & False, np.arange(len(corner)) == 24):
-        assert excess_of_overrun(kernels, [stretch], x, p, excused) > 0.5
-        assert is_stretched(kernels, stretch, x, p, excused)
-    assert excess_of_overrun(kernels, [stretch], x, p, corner) == 0.0
-    assert not is_stretched(kernels, stretch, x, p, corner)
+        assert excess_of_overrun(kernels, [stretch], x, p, excused, USUAL) > 0.5
+        assert is_stretched(kernels, stretch, x, p, excused, USUAL)
+    assert excess_of_overrun(kernels, [stretch], x, p, corner, USUAL) == 0.0
+    assert not is_stretched(kernels, stretch, x, p, corner, USUAL)
+
+
+@pytest.mark.parametrize("usual", [0.02, 0.3])
+def test_a_sliver_does_not_make_a_substep_too_long(usual):
+    """An edge of 6 mm that is 40 % too long: it counts beside edges of 20 mm, and not beside some of 0.3 m."""
+    vertices, quads = grid(4, 4, 0.024, 0.024)
+    body = Body(vertices, quads)
+    stretch = find(Simulation([body], kernels="numpy"), "stretch")
+    stretch.begin_substep(0.002, 0.0)
+    x, p = body.vertices.T.copy(), body.vertices.T.copy()
+    p[:2, 0] -= 0.4 * 0.006
+    counts = excess_of_overrun(kernels, [stretch], x, p, NONE, np.array([usual])) > 0.0
+    assert counts == is_stretched(kernels, stretch, x, p, NONE, np.array([usual])) == (usual == 0.02)
+
+
+def test_what_springs_push_through_a_floor_is_put_back():
+    """A sheet stands on a floor, and what pressed a vertex of it down touches it no more: springs push the one below
+    down, too, and planes have the last word though no contact is left.
+    """
+    vertices, quads = grid(4, 4, 0.4, 0.4)
+    body = Body(turned(vertices, np.pi / 2, 0) + np.array([0.0, 0.0, 0.202]), quads, Material(self_collision=False))
+    corners, triangles = box((0.1, 0.1, 0.1), 1)
+    far = Collider(corners + 5.0, triangles)
+    simulation = Simulation([body], [Plane((0.0, 0.0, body.vertices[:, 2].min() - 0.002)), far], kernels="numpy")
+    contact, stretch, plane = (find(simulation, name) for name in ("contact", "stretch", "plane"))
+    x = body.vertices.T.copy()
+    contact.lay_path([far.vertices.T], [far.vertices.T])
+    for constraints in (stretch, plane, contact):
+        constraints.begin_substep(0.002, 0.05)
+    pressed = np.argmin(np.abs(body.vertices - [0.0, 0.0, x[2].min() + 0.1]).sum(axis=1))
+    p = x.copy()
+    p[2, pressed] -= 0.05
+    contact.project(kernels, p, x)
+    contact.unprojected = x.copy()
+    couple_stretch_and_contact(kernels, contact, [stretch], None, p, x)
+    assert abs(p[2, pressed] - x[2, pressed]) < 0.04, "springs did nothing"
+    assert p[2].min() >= x[2].min() - 0.1 * 0.002
 
 
 def test_particles_of_strained_edges_are_found():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from helpers.inside import model_of, state_of
 from helpers.meshes import grid, jittered_sheet
 from pbd_addon import PRESETS, Body, Material, Plane, Simulation, solver
-from pbd_addon.stepping import adaptive, time_stepping
+from pbd_addon.stepping import adaptive, carrying, time_stepping
 
 DT = 1 / 24
 
@@ -200,3 +201,47 @@ def test_a_curtain_of_uneven_triangles_is_stepped_once_a_frame(monkeypatch):
     monkeypatch.setattr(solver, "substep", counted)
     strains = [simulation.step(DT).strain_max for _ in range(8)]
     assert max(strains) > 0.1 and count[0] == 8 * 10
+
+
+def spinning(rate: float = 10.0) -> tuple[Simulation, Body]:
+    """A free square of cotton that spins about its axis [rad/s], in a vacuum without weight."""
+    material = dataclasses.replace(PRESETS["Cotton"], damping=0.0, drag=0.0)
+    body = Body(*grid(4, 4, 0.2, 0.2), material, angular_velocity=(0.0, 0.0, rate))
+    return Simulation([body], gravity=(0.0, 0.0, 0.0), air_density=0.0, self_collision=False), body
+
+
+def spin(simulation: Simulation, body: Body) -> float:
+    """Angular momentum [kg m²/s]."""
+    x, v = simulation.positions(body), simulation.velocities(body)
+    return float((model_of(simulation).masses * np.cross(x, v)[:, 2]).sum())
+
+
+def test_what_turns_quickly_goes_on_from_frame_to_frame(monkeypatch):
+    """In a second it loses 0.21 % of its angular momentum, and 3.8 % if each frame begins in first order."""
+    lost = []
+    for quick in (carrying.QUICK, np.inf):
+        monkeypatch.setattr(carrying, "QUICK", quick)
+        simulation, body = spinning()
+        before = spin(simulation, body)
+        for _ in range(24):
+            simulation.step(DT)
+        lost.append(1.0 - spin(simulation, body) / before)
+    assert abs(lost[0]) < 0.0025 < 0.03 < lost[1]
+
+
+def test_a_frame_goes_on_only_from_what_it_was_left():
+    """Not where particles have another velocity since, which would count twice; a frame that is begun anew does."""
+    simulation, body = spinning()
+    for _ in range(3):
+        simulation.step(DT)
+    state = simulation.frames.state(3)
+    ends = []
+    for kick in (0.0, 0.0, 1.0):
+        begun = state.copy()
+        begun.v[2] += kick
+        simulation.restore(3, begun)
+        simulation.step(DT)
+        ends.append(simulation.positions(body).copy())
+    assert np.array_equal(ends[0], ends[1])
+    assert np.ptp(ends[2][:, 2] - ends[0][:, 2] - DT) < 1e-6
+    assert abs((ends[2] - ends[0])[:, 2].mean() - DT) < 1e-9

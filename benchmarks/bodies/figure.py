@@ -30,6 +30,10 @@ PINNED = 0.155
 """Radius of the waistband [m], 1.5 cm outside of the body."""
 
 
+TIGHT, ARMHOLE = 0.005, 0.02
+"""How far a vest is from the torso, and at least from all else where the figure stands [m]."""
+
+
 class Bone(NamedTuple):
     """A capsule: from a place in the figure that stands, downwards or along `way`, with a length and a radius [m]."""
 
@@ -145,7 +149,11 @@ COTTON = dict(vars(PRESETS["Cotton"]))
 
 
 def worn(what: str, closed: bool = True, frames: int = 36, detail: float = 1.0) -> Worn:
-    """The figure walks, wearing a "cape", which starts through its arms, or a "skirt", which its hands brush."""
+    """The figure walks, wearing a "cape", which starts through its arms, a "skirt", which its hands brush, or a "vest"
+    of its own faces, a few millimeters off, which arms rub and thighs push.
+    """
+    if what == "vest":
+        return _vest(closed, frames, detail)
     x, triangles, bone = figure(closed, detail)
     poses = [pose(math.tau * frame / STEP) for frame in range(frames + 1)]
     columns, rows = max(4, round(33 * detail)), max(5, round(41 * detail))
@@ -168,6 +176,29 @@ def worn(what: str, closed: bool = True, frames: int = 36, detail: float = 1.0) 
     return Worn(
         start, flat, faces, dict.fromkeys(pins.tolist(), 1.0), pin_frames, poses[0].place(x, bone), triangles,
         np.stack([each.place(x, bone) for each in poses[1:]]), COTTON, {},
+    )  # fmt: skip
+
+
+def _vest(closed: bool, frames: int, detail: float) -> Worn:
+    """Faces of the torso, twice as fine, that arms and thighs leave free, held at the neck."""
+    x, triangles, bone = figure(closed, 2.0 * detail)
+    torso = BONES[0]
+    axis = np.stack([*np.zeros((2, len(x))), np.clip(x[:, 2], torso.start[2] - torso.length, torso.start[2])], axis=1)
+    is_free = (bone == 0) & (x[:, 2] < torso.start[2] + 0.6 * torso.radius)
+    for other in BONES[1:]:
+        to, way = x - other.start, np.asarray(other.way)
+        off = to - np.clip(to @ way, 0.0, other.length)[:, None] * way
+        is_free &= np.linalg.norm(off, axis=1) > other.radius + ARMHOLE
+    worn_ones = triangles[is_free[triangles].all(axis=1)]
+    ids, faces = np.unique(worn_ones, return_inverse=True)
+    out = x[ids] - axis[ids]
+    flat = x[ids] + TIGHT * out / np.linalg.norm(out, axis=1, keepdims=True)
+    pins = np.flatnonzero(flat[:, 2] > torso.start[2] + 0.4 * torso.radius)
+    poses, root = [pose(math.tau * frame / STEP) for frame in range(frames + 1)], np.zeros(len(ids), int)
+    pin_frames = np.stack([each.place(flat, root)[pins] for each in poses[1:]])
+    return Worn(
+        poses[0].place(flat, root), flat, faces.reshape(-1, 3).tolist(), dict.fromkeys(pins.tolist(), 1.0), pin_frames,
+        poses[0].place(x, bone), triangles, np.stack([each.place(x, bone) for each in poses[1:]]), COTTON, {},
     )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class Row:
 
 
 def dressed(what: str, closed: bool = True, own: bool = False, detail: float = 1.0) -> Scene:
-    """A figure walks in a "cape" or a "skirt": that of others or ours, with its body as it is, or taken for open.
+    """A figure walks in a "cape", "skirt" or "vest": that of others or ours, with its body as it is, or taken for open.
 
     What is taken for open is the same mesh, whose inside is nobody's.
     """
@@ -231,6 +231,7 @@ ROWS: dict[str, Row] = {
     "cape_open": worn("cape", False),
     "skirt": worn("skirt", True, 400.0, 850.0),
     "skirt_open": worn("skirt", False),
+    "vest": worn("vest", True, 300.0, 600.0),
     "shirt": from_pattern("shirt, 2.6k", 0.0176, 500.0, 1500.0),
     "shirt8k": from_pattern("shirt, 8k", 0.00985, 1600.0, 5000.0),
     "leaves": Row("100 cloths of 196 vertices, apart", leaves, ({"count": 9, "n": 5}, 3), every(80.0)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ import numpy as np
 from pbd_addon import Body, Collider, Material, Plane, Simulation
 from pbd_addon.settings.solver_settings import AIR_DENSITY, ATMOSPHERE
 from tests.helpers.meshes import icosphere
-from tests.helpers.shapes import animal, lumpy, uv_sphere
+from tests.helpers.shapes import animal, flat_discs, lumpy, uv_sphere
 from tests.helpers.skins import inner_motion, needed_pressure, push_on_half
 
 from .check import Check
@@ -130,6 +131,11 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
     for pascals in (3000.0,) if quick else (0.0, 300.0, 3000.0, 20_000.0):
         yield from squeezed(pascals, False, kernels, automatic)
         yield from squeezed(pascals, True, kernels, automatic)
+    for rings, pascals in ((9, 300.0),) if quick else itertools.product((9, 17), (50.0, 300.0, 1500.0)):
+        yield from blown_flat(rings, pascals, False, kernels, automatic)
+    if not quick:
+        yield from blown_flat(9, 300.0, True, kernels, automatic)
+    yield dropped(kernels, automatic)
     yield bounce(kernels, automatic)
     if not automatic:
         yield price(kernels)
@@ -194,6 +200,52 @@ def squeezed(pascals: float, plates: bool, kernels: str, automatic: bool) -> Ite
     balance = push_on_half(body, x, shown)
     yield Check(case, "what a wall feels beside its half of the ball [%]", 100.0 * (0.5 * felt / balance - 1.0), 5.0)
     yield Check(case, "motion of the skin [m/s]", inner_motion(body, x, simulation.velocities(body))[0], CALM)
+
+
+MYLAR = 1.2185
+"""Volume of two discs that are blown up, of skin that folds freely and does not stretch, over the cube of their radius
+(Paulsen 1994, What is the shape of a Mylar balloon?)."""
+
+
+def foil(rings: int, pascals: float) -> Body:
+    """Two flat discs of 22.5 cm."""
+    material = Material.preset("Foil Balloon")
+    material = dataclasses.replace(material, pressure_mode="OVERPRESSURE", overpressure=pascals)
+    return Body(*flat_discs(rings, 0.225), material)
+
+
+def blown_flat(rings: int, pascals: float, meets_itself: bool, kernels: str, automatic: bool) -> Iterator[Check]:
+    """Two flat discs of foil after 3 s."""
+    body = foil(rings, pascals)
+    simulation = Simulation(
+        [body], gravity=(0.0, 0.0, 0.0), kernels=kernels, automatic=automatic, self_collision=meets_itself
+    )
+    for _ in range(round(SECONDS / DT)):
+        simulation.step(DT)
+    x, v = simulation.positions(body), simulation.velocities(body)
+    case = f"Foil discs 22.5 cm, {len(x)} vertices, {pascals:g} Pa{', self-collision' if meets_itself else ''}"
+    yield Check(case, "motion [m/s]", float(np.sqrt((v**2).sum(axis=1).mean())), 0.01)
+    yield Check(
+        case, "volume beside that of a Mylar balloon [%]", 100.0 * (body.volume(x) / 0.225**3 / MYLAR - 1.0), 3.0
+    )
+    yield Check(case, "mean strain [%]", 100.0 * float(np.abs(body.edge_strain(x)).mean()), 0.5)
+
+
+def dropped(kernels: str, automatic: bool) -> Check:
+    """How much a foil balloon still moves 3 s after it has fallen 0.5 m onto a floor, while it fills up."""
+    body = foil(9, 300.0)
+    simulation = Simulation(
+        [body], [Plane((0.0, 0.0, -0.5))], kernels=kernels, automatic=automatic, self_collision=False
+    )
+    for _ in range(round(SECONDS / DT)):
+        simulation.step(DT)
+    v = simulation.velocities(body)
+    return Check(
+        "Foil discs 22.5 cm, 488 vertices, 300 Pa, from 0.5 m",
+        "motion [m/s]",
+        float(np.sqrt((v**2).sum(axis=1).mean())),
+        0.02,
+    )
 
 
 def bounce(kernels: str, automatic: bool) -> Check:

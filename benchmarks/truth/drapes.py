@@ -78,6 +78,9 @@ CURTAIN_FRAMES = 60
 APART, SILHOUETTE = 0.8, 15.0
 """Distance of a curtain's corners [m], and the largest difference of its lowest point and of its border [mm]."""
 
+RUBBING = 18.0
+"""Curvature that the least of the measured fabrics keeps, see docs/materials.md [1/m]."""
+
 CALM = 5.0
 """Largest rms speed four seconds after a load is still, with the damping that fabrics have [mm/s]."""
 
@@ -207,12 +210,14 @@ def _drawn(size: int, mesh: str, begin: np.ndarray | None, kernels: str, automat
 
 def _stillness(kernels: str, automatic: bool) -> Iterator[Check]:
     """Speed of a drape and of a curtain, 4 s after nothing pulls at them any more."""
-    for preset in ("Cotton", "Silk"):
-        body = disc(Drape(preset, 0.01, "quads", 0.0), 0)
+    cases = ("Cotton", 0.0), ("Silk", 0.0), ("Cotton", RUBBING), ("Silk", RUBBING)
+    for preset, kept in cases:
+        body = disc(Drape(preset, 0.01, "quads", 0.0), 0, bend_friction=kept * Material.preset(preset).bend)
         simulation = Simulation([body], kernels=kernels, automatic=automatic, self_collision=False)
         speeds = []
         for _ in range(FRAMES):
             simulation.step(DT)
             speeds.append(float((simulation.velocities(body) ** 2).sum(axis=1).mean()))
-        yield Check(f"drape of {preset}, its own damping", "rms speed in the last half second [mm/s]",
+        how = f", friction that keeps {kept:g} 1/m" if kept else ""
+        yield Check(f"drape of {preset}, its own damping{how}", "rms speed in the last half second [mm/s]",
                     1e3 * float(np.sqrt(np.mean(speeds[-12:]))), CALM)  # fmt: skip

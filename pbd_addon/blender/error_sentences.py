@@ -42,6 +42,11 @@ SENTENCES = {
     "'{name}' is linked: make a local copy (Object > Relations > Make Local)": "",
     "'{name}' is disabled in viewports, so its modifiers are unknown: enable it": "",
     "'{name}' is baked: delete the bake first": "",
+    "There is no text: type some letters": "",
+    "There is no text or curve to take the shape of: select one, or type some letters": "",
+    "'{name}' has an open curve: close it with Toggle Cyclic in Edit Mode": "",
+    "'{name}' encloses nothing: draw a closed curve, or type some letters": "",
+    "'{name}' would have more than {count} vertices: lower Cells": "",
     "Nothing of '{name}' was split: mark a row of edges that leads to a border, or a loop": "",
     "'{name}' is not simulated yet: play some frames first": "",
     "'{name}' is simulated, so that cloth meets it already": "",
@@ -63,13 +68,9 @@ SENTENCES = {
     "'{name}' is hidden: show it to export it": "",
     "Frames {first} and {second} are the most alike, and {apart} m apart, more than Largest Gap, {gap} m: "
     "simulate more frames, or raise it": "",
-    "No loop: {count} frames are too few to fade over {fade}: it takes {least} at least": "",
-    "No loop: {count} frames with a fade of {fade} hold a loop of {longest} at most, not of {wanted}": "",
     "A loop of {length} frames does not fit the wind, which repeats itself every {multiple}: "
     "change Length, or Loop of the wind": "",
     "'{name}' is not baked: an export repeats itself as its bake does, so bake it first": "",
-    "'{name}': {count} vertices in {frames} frames take a texture of {width} x {height} pixels, "
-    "and {largest} is the most: export {most} frames at most, or a coarser mesh": "",
     "'{name}' has 8 UV maps, as many as Blender holds: remove one": "",
     "No frame was simulated since the file was opened: press Reset, and play or bake": "",
     "Select the vertices to pin first": "",

@@ -138,9 +138,9 @@ def shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     return built
 
 
-def bends_as(material: Material) -> tuple[str, bool]:
-    """Bending model, and whether rest angles change: then every hinge needs one."""
-    return material.bend_model, material.bend_yield > 0.0
+def bends_as(material: Material) -> tuple[str, bool, bool]:
+    """Bending model, whether rest angles change: then every hinge needs one; and whether hinges are known by number."""
+    return material.bend_model, material.bend_yield > 0.0, material.bend_friction > 0.0
 
 
 def bends(
@@ -171,12 +171,13 @@ def bends(
     # Where rest angles change, each hinge has one; the stencils of a flat sheet are for one size.
     dynamic = np.array([b.dynamic_mesh for b in layout.bodies])[body]
     isometric &= ~np.array([material.bend_yield > 0.0 for material in materials])[body] & ~dynamic
-    numbers = np.flatnonzero(~isometric)
+    rubs = any(material.bend_friction > 0.0 for material in materials)
+    flat, numbers = np.flatnonzero(isometric), np.flatnonzero(~isometric)
     shares = resolved_shares(hinges, stencils, rest, w)
     bends = (
         plates,
         IsometricConstraints(
-            hinges[isometric], stencils[:, isometric], body[isometric], w, plates, shares[isometric]
+            hinges[flat], stencils[:, flat], body[flat], w, plates, flat if rubs else flat[:0], shares[flat]
         ),
         DihedralConstraints(
             hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers, shares[numbers]

@@ -158,7 +158,8 @@ class PlaneConstraints(Constraints):
         """As `floors`, of this plane."""
         heights, pushes = np.full(x.shape[1], -np.inf), np.zeros(x.shape[1])
         before = self._heights(x) + self.normal @ self.motion
-        heights[self.particles] = np.minimum(self.thickness, before + PUSH_SPEED * self.h) + self.normal @ self.point
+        wanted = np.minimum(self.thickness, before + self.push_speed * self.h)
+        heights[self.particles] = wanted + self.normal @ self.point
         pushes[self.particles] = self.multipliers * self.weights[self.particles]
         return heights, pushes
 

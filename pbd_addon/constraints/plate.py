@@ -238,7 +238,10 @@ class PlateConstraints(Constraints):
             part = slice(sheet.start, sheet.start + len(sheet.rest))
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
-            stiff = settings.method != "PBD" and is_stiff(sheet, bend, masses, factors)
+            # The masses of a skin that is blown up change with its pressure, and so would all factors; what rubs needs
+            # hinges, which know where they hold.
+            is_skin, rubs = material.pressure_mode == "OVERPRESSURE", material.bend_friction > 0.0
+            stiff = settings.method != "PBD" and not (is_skin or rubs) and is_stiff(sheet, bend, masses, factors)
             solves = MOST_TURNS if material.bend_yield or is_folded(sheet) else 1
             if not stiff or solves * block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue

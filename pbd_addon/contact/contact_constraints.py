@@ -60,6 +60,7 @@ class ContactConstraints(ContactRows):
         keeps_unresolved: Whether a substep counts even if it does not; else it will be tried again in halves.
         unprojected: Positions before contact was projected, (3, n) [m]; None where nothing touches.
         candidate_list: Candidates of all pairs of surfaces.
+        usual_edges: Median edge of each body, (bodies,) [m]; 0 for one without a surface.
     """
 
     name = "contact"
@@ -81,6 +82,7 @@ class ContactConstraints(ContactRows):
         self.surfaces, self.obstacles, self.colliders = list(surfaces), list(obstacles), list(colliders)
         self.planes, self.n = planes, len(welds.first)
         self.rest = self._unmapped_rest = rest
+        self.usual_edges = np.array([surface.edge if surface else 0.0 for surface in self.surfaces])
         # That of the largest body: in a scene of dolls, all are small.
         extents = [np.linalg.norm(np.ptp(rest[:, one.part], axis=1)) for one in self.surfaces if one is not None]
         self.calm = calm_speed(float(max(extents, default=1.0)))
@@ -311,7 +313,8 @@ class ContactConstraints(ContactRows):
     def project_again(self, kernels: Kernels, p: np.ndarray) -> None:
         """Find the contacts at p (3, n) anew, among the same candidates, and project them; in place.
 
-        What is no candidate is left to the crossing guard: a query in each round would take most of the time.
+        What is no candidate is left to the crossing guard: a query in each round would take most of the time. Planes
+        are projected in any case: springs may have pulled through them what touches nothing else.
         """
         self.welds.unite(p)
         self._p[:, : self.n] = p
@@ -323,6 +326,9 @@ class ContactConstraints(ContactRows):
             self._push(kernels)
             p[:] = self._p[:, : self.n]
             self.welds.follow(p)
+            return
+        for plane in self.planes:
+            plane.project(kernels, p, self._x[:, : self.n])
 
     def _find(self, kernels: Kernels) -> None:
         candidates = self.candidate_list.rows
@@ -434,6 +440,20 @@ class ContactConstraints(ContactRows):
         touched = self._touched[int(with_colliders), : self.n].copy()
         self.welds.follow(touched)
         return np.flatnonzero(touched)
+
+    def met_themselves(self, islands: np.ndarray, count: int) -> np.ndarray:
+        """Which of `count` islands, (n,) int of each particle, pushed no other in the substep and have no collider near
+        them, (count,) bool.
+        """
+        alone = np.ones(count, bool)
+        rows = [found.particles.take(found.pushing, axis=1) for found in (*self._rounds, self._contacts)]
+        for particles in (self.candidate_list.rows.particles, *rows) if self.obstacles else ():
+            beside = particles[:, (particles >= self.n).any(axis=0)]
+            alone[islands[beside[beside < self.n]]] = False
+        for particles in rows:
+            met = islands[particles[:, (particles < self.n).all(axis=0)]]
+            alone[met[:, (met != met[0]).any(axis=0)]] = False
+        return alone
 
     def _rules(self, materials: Sequence[Material], settings: SolverSettings) -> Rules:
         """Which surfaces meet; notes the materials."""

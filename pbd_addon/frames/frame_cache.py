@@ -31,7 +31,8 @@ class Store(Protocol):
 
 
 class FrameCache:
-    """States of consecutive frames: 28 bytes per vertex and frame, in float32, and 12 more under pressure.
+    """States of consecutive frames: 28 bytes per vertex and frame, in float32, 12 more under pressure, and 36 more
+    where something turns quickly.
 
     The first and the last one are kept exactly, too.
 

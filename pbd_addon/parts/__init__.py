@@ -16,6 +16,7 @@ from .damping import Damping, Slowing
 from .dynamic_mesh import RestShapes
 from .gas import Gas, Inflation
 from .grabs import Grabs
+from .hysteresis import Hysteresis, Rubbing
 from .lift import Lift
 from .obstacles import Obstacles, Touch
 from .pace import Pace
@@ -35,7 +36,7 @@ from .welds import Welds
 
 PARTS: tuple[type[Part], ...] = (
     *(RestShapes, Tearing, Gas, Pins, Grabs, Slides, Damping, Skin, Springs, Obstacles, Rigid, Air, Lift),
-    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Pace, Rounds, Buckling),
+    *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Hysteresis, Pace, Rounds, Buckling),
 )
 """All parts, in the order in which they act at the same time.
 
@@ -56,6 +57,7 @@ class Fields(
     Tethering,
     Sail,
     Slowing,
+    Rubbing,
     Yielding,
     Elasticity,
     Solid,

@@ -207,8 +207,9 @@ class AirInFrame(Acting):
 
     def __init__(self, part: Air, frame: Frame) -> None:
         super().__init__(part, frame)
-        around, calm = frame.model.around, waiting_bodies(frame.model, frame.state)
-        if calm:
+        around = frame.model.around
+        if len(frame.model.seam_pairs):
+            calm = waiting_bodies(frame.model, frame.state)
             still = {number: np.zeros(len(frame.model.bodies[number].mesh.triangles)) for number in calm}
             around = dataclasses.replace(around, shade={**around.shade, **still})
         self.air = AirOfFrame(part.surface, around, self.memory["past"], frame.dt)

@@ -16,7 +16,13 @@ def _is_pace(array: np.ndarray, first: np.ndarray) -> bool:
 
 
 class Pace(Part):
-    """It remembers the `Pace` of the last frame, (3,)."""
+    """It remembers the `Pace` of the last frame, (3,), and what that has left to look back at, see `stepping.carrying`:
+    positions and velocities, (9, n), or (9, 0), for how long, and of which state, (3,).
+    """
 
     name = "pace"
-    MEMORY = remembers(last=Kept(lambda model, x: np.array(PaceOfFrame()), fits=_is_pace))
+    MEMORY = remembers(
+        last=Kept(lambda model, x: np.array(PaceOfFrame()), fits=_is_pace),
+        past=Kept(lambda model, x: np.zeros((9, 0)), any_rows=True, is_single=True),
+        span=Kept(lambda model, x: np.zeros(3)),
+    )

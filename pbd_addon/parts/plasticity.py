@@ -150,14 +150,19 @@ def inherited(model: Model, state: State, after: Model) -> np.ndarray:
         return yielded
     parts, start = [], 0
     for old, new in zip(_ends(model), _ends(after)):
-        rows = np.concatenate([old, joined[new]])
-        pairs = np.sort(rows.reshape(len(rows), -1, 2), axis=2).reshape(len(rows), -1)
-        number = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
-        known = np.zeros(number.max(initial=-1) + 1, np.float32)
-        known[number[: len(old)]] = yielded[start : start + len(old)]
-        parts.append(known[number[len(old) :]])
+        parts.append(of_torn(yielded[start : start + len(old)], old, new, joined))
         start += len(old)
     return np.concatenate(parts)
+
+
+def of_torn(values: np.ndarray, old: np.ndarray, new: np.ndarray, joined: np.ndarray) -> np.ndarray:
+    """Values (m,) float32 of edges or hinges `old` (m, k), for `new` ones, after a tear; joined: see `Tearing`."""
+    rows = np.concatenate([old, joined[new]])
+    pairs = np.sort(rows.reshape(len(rows), -1, 2), axis=2).reshape(len(rows), -1)
+    number = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+    known = np.zeros(number.max(initial=-1) + 1, np.float32)
+    known[number[: len(old)]] = values
+    return known[number[len(old) :]]
 
 
 def _ends(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

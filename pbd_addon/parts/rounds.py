@@ -14,6 +14,7 @@ from ..constraints.rounds import ways_between
 from ..kernels.numpy import dihedral_angles
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
+from .hysteresis import Hysteresis
 
 MOST_UNDONE = 0.05
 """Share of the angles that springs may take back. A loop that hangs is too narrow by 0.7 times that: loops of denim and
@@ -81,6 +82,9 @@ def _sums(model: Model, state: State, way: np.ndarray, dt: float) -> tuple[np.nd
     angles, gradients = dihedral_angles(state.x[:, hinges])
     angles = np.abs(within_half_turn(angles - folds.current[some]))
     undone, changes = (np.abs(np.einsum("ijk,ijk->k", gradients, q[:, hinges])) for q in (way, dt * state.v))
+    friction = model.part(Hysteresis)
+    if friction and friction.acts:  # which has a moment of its own, at any angle
+        angles += friction.angles[some]
     sums = [np.bincount(body, each, count) for each in (undone, angles, changes)]
     flat = sums[1] <= LEAST_ANGLE * np.bincount(body, minlength=count)
     return np.where(flat, 0.0, sums[0]), sums[1], sums[2]

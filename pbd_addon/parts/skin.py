@@ -40,7 +40,7 @@ class Skin(Part):
     def __init__(self, model: Model) -> None:
         self.nothing = StrutConstraints(np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 2)), np.zeros(0, int), model.w)
         self.pressurized = PressurizedSkin(
-            model.volume, [model.stretch, model.shear], self.nothing, [], model.islands, model.pins
+            model.volume, [model.stretch, model.shear], self.nothing, [], [], model.islands, model.pins
         )
         self.constraints = (InflationConstraints(model.volume, model.stretch, self.pressurized),)
 
@@ -51,6 +51,7 @@ class Skin(Part):
     def settle(self, model: Model) -> None:
         self.pressurized.struts = model.kind(StrutConstraints) or self.nothing
         self.pressurized.outside = [*model.plane_constraints, model.contact]
+        self.pressurized.hinges = list(model.bends[1:])
         self.pressurized.set_materials(model.settings, model.w, model.masses)
 
     def begin_frame(self, frame: Frame) -> PressurizedFrame | None:
@@ -68,7 +69,7 @@ class Skin(Part):
         At rest its effective mass is good enough, so only moving skins take more than the quality steps, and at most a
         few times as many.
         """
-        needs, most = self.pressurized.substeps(state.memory[self.name]["carried"], dt), 1.0
+        needs, most = self.pressurized.substeps(state.memory[self.name]["carried"], state.x, dt), 1.0
         for part in model.slices:
             need = float(needs[model.islands[part]].max())
             if need > most:
@@ -108,6 +109,16 @@ class PressurizedFrame(Acting):
     def _is_blown(self) -> bool:
         """Whether anything pushes after `push` of this one."""
         return self.frame.hooks.push[-1] != self.push
+
+    def end_substep(self, substep: Substep) -> None:
+        """Where a piece met only itself, its momenta stay."""
+        model = self.frame.model
+        if not model.contact.active:
+            return
+        alone = model.contact.met_themselves(model.islands, len(model.body_of_island))
+        for plane in model.plane_constraints:
+            alone[model.islands[plane.pushing()]] = False
+        self.skin.keep_momentum(self.frame.kernels, substep.p, substep.x, alone)
 
     def rebound(self, substep: Substep) -> None:
         self.skin.rebound(self.frame.kernels, substep.p, substep.x, self.frame.state.v, self.frame.model.meets_alone)

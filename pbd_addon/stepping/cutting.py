@@ -15,7 +15,7 @@ import numpy as np
 from ..building.tear import split
 from ..contact.stretch_coupling import FREE_EXCESS, OVERRUN_STRAIN, excess_of_overrun
 from ..model.part import Frame, Past, Substep
-from . import adaptive, time_stepping
+from . import adaptive, carrying, time_stepping
 from .fused import FusedSubsteps
 from .viscosity import Viscosity
 
@@ -87,7 +87,10 @@ class CutFrame:
         frame, second_order = self.frame, self.frame.second_order
         longest = max((family.longest for family in frame.model.stretch.families), default=0)
         gently = functools.partial(adaptive.is_slowed_gently, frame.model, frame.state)
-        schedule = time_stepping.schedule(self.count, second_order, longest, frame.dt, gently)
+        past = carrying.recall(frame) if second_order else None
+        last = past.duration if past else 0.0
+        schedule = time_stepping.schedule(self.count, second_order, longest, frame.dt, gently, last)
+        self._past = past if schedule.goes_on else None
         count, k, stop = len(schedule.ends), 0, 0.0
         self.planned = count
         while k < count:
@@ -120,6 +123,7 @@ class CutFrame:
                     frame.model.contact.rewind(0.0)
                     raise
                 frame.watch.resume()
+        carrying.leave(frame, self._past)
         return True
 
     def _torn(self, number: int, count: int) -> np.ndarray | None:
@@ -218,7 +222,8 @@ class CutFrame:
         excused, beside = self.frame.excused, model.contact.penetration.beside
         if len(beside):
             excused = excused | beside[: len(excused)] if len(excused) else beside
-        excess = excess_of_overrun(self.frame.kernels, model.springs, x, state.x, excused)
+        usual = model.contact.usual_edges
+        excess = excess_of_overrun(self.frame.kernels, model.springs, x, state.x, excused, usual)
         if not 0.0 < excess <= FREE_EXCESS or self.frame.is_driven:
             return excess > 0.0
         pushed = state.memory["springs"]["pushed"]

@@ -377,3 +377,23 @@ def test_undo_of_attaching(session):
     bpy.ops.ed.undo()
     assert bpy.data.objects["Shirt"].pbd.attach_object is None
     assert bpy.data.objects["Shirt"].pbd.attach_group == ""
+
+
+def test_it_is_told_how_far_the_surface_is(extension, capfd):
+    """The last row is 5 cm before the body, then 65 cm: more than two edges, which a window asks about first."""
+    reach = extension.module("operators.pins").reach
+    body = add_body()
+    obj = add_shirt(body, ids=())
+    select(body, obj)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    obj.data.vertices.foreach_set("select", np.arange(20) >= 15)
+    bpy.ops.object.mode_set(mode="EDIT")
+    found = reach(bpy.context, obj, body)
+    assert found.far == 0 and found.farthest == pytest.approx(0.05, abs=1e-6)
+    obj.location.y -= 0.6
+    found = reach(bpy.context, obj, body)
+    assert found.far == 5 and found.farthest == pytest.approx(0.65, abs=1e-6)
+    assert bpy.ops.object.pbd_attach_selected() == {"FINISHED"}
+    assert "'Shirt' attached to 'Body', at most 0.65 m away" in capfd.readouterr().out

@@ -84,6 +84,7 @@ def test_cloth_bends_as_modifiers_bend_it(session):
 
 
 @pytest.mark.usefixtures("usual_substeps")
+@pytest.mark.newest
 def test_a_balloon_grows_by_its_volume(session):
     bpy.context.scene.use_gravity = False
     bpy.ops.mesh.primitive_ico_sphere_add(radius=0.2, subdivisions=2)

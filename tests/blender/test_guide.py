@@ -90,6 +90,7 @@ def labels(extension):
         bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
         bpy.ops.mesh.primitive_pbd_cloth_add.get_rna_type(),
         bpy.ops.mesh.primitive_pbd_balloon_add.get_rna_type(),
+        bpy.ops.mesh.primitive_pbd_balloon_text_add.get_rna_type(),
         bpy.ops.object.pbd_set_crease.get_rna_type(),
         bpy.ops.object.pbd_split.get_rna_type(),
         bpy.ops.object.pbd_import_pattern.get_rna_type(),
@@ -112,7 +113,7 @@ def our_words(extension):
     return {*labels(extension), *BLENDERS_OWN}
 
 
-@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments", "tearing", "inner_structure"])
+@pytest.mark.parametrize("name", ["first_cloth", "first_balloon", "garments", "letters", "tearing", "inner_structure"])
 def test_every_bold_word_is_to_be_found_in_blender(our_words, name):
     for path in Page(name).words:
         for word in path.split(" › "):
@@ -154,7 +155,7 @@ def all_words(our_words):
     "name",
     [
         *("character", "contact", "export", "hands_on", "timeline", "troubleshooting", "first_cloth", "garments"),
-        *("tearing", "inner_structure"),
+        *("letters", "tearing", "inner_structure"),
     ],
 )
 def test_every_word_in_italics_is_to_be_found_in_blender(all_words, name):
@@ -466,6 +467,24 @@ def test_tearing(extension):
         )
 
     walk("tearing", {"Send a ball through a sheet": is_torn})
+
+
+@pytest.mark.newest
+def test_letters(extension):
+    def fills(page):
+        heading = "Fill a word"
+        pascals = page.number(heading, r"up to (\d+) Pa")
+        assert body().pbd.overpressure == pytest.approx(pascals)
+        sizes = 100.0 * np.ptp(shown(body()), axis=0)
+        flat = 100.0 * np.ptp([vertex.co[2] for vertex in body().data.vertices])
+        assert flat == pytest.approx(page.number(heading, r"they are (\d+) cm high"), abs=0.6)
+        assert sizes[2] == pytest.approx(page.number(heading, r"48, (\d+) cm"), abs=1.0)
+        assert sizes[1] == pytest.approx(page.number(heading, r"and (\d+) cm thick"), abs=1.0)
+
+    def is_hidden(_page):
+        assert not bpy.data.objects["Letter"].visible_get() and body().name != "Letter"
+
+    walk("letters", {"Fill a word": fills, "Use a font or a shape of your own": is_hidden})
 
 
 @pytest.mark.newest

@@ -7,12 +7,18 @@ import pytest
 from helpers import scenes
 from helpers.bakes import run
 from helpers.exports import SHARED, read_back
+from helpers.meshes import icosphere
 from helpers.scenes import go, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
 
 LAST, FADE = 40, 6
-MODES = ("ABSOLUTE", "RELATIVE", "REDUCED", "MESH_CACHE")
+MODES = (
+    "ABSOLUTE",
+    pytest.param("RELATIVE", marks=pytest.mark.slow),
+    pytest.param("REDUCED", marks=pytest.mark.slow),
+    "MESH_CACHE",
+)
 
 
 @pytest.fixture
@@ -78,17 +84,9 @@ def test_a_bake_repeats_itself_without_a_seam(bake, tmp_path, mode):
             go(frame)
             worst.append(np.abs(lengths(obj) / at_rest - 1.0))
         assert np.percentile(worst, 95) < 0.005
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_deleting_the_bake_leaves_nothing(bake, tmp_path, mode):
-    obj = flag()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-    go(1)
-    run(bake, [obj], mode, 1, LAST)
     bake.delete(bpy.context.scene, [obj], with_files=True)
     assert not obj.pbd.baked and not obj.pbd.bake_loop and obj.animation_data is None
-    assert not bpy.data.actions and not obj.modifiers
+    assert not bpy.data.actions and not obj.modifiers and not list(tmp_path.glob("cache_pbd/*"))
 
 
 def test_the_length_that_is_asked_for_in_time_with_the_range(bake):
@@ -104,18 +102,24 @@ def test_the_length_that_is_asked_for_in_time_with_the_range(bake):
     assert sum(same) >= 20 - FADE
 
 
-def test_cloth_that_fades_stays_above_the_floor(bake):
+def test_cloth_that_fades_goes_around_what_stands_there(bake):
+    """It lies on a ball, and later on the floor: the mean would be in the ball, which is there in those frames."""
     scene = bpy.context.scene
-    scene.pbd.use_loop, scene.pbd.loop_fade, scene.pbd.loop_gap = True, 4, 10.0
-    scene.pbd.use_floor, scene.pbd.floor_height = True, -0.1
-    obj = scenes.add_grid("Rug", rx=9, ry=7)
-    scenes.animate_location(obj, 1, 30, (0.0, 0.0, 0.0))
-    obj.pbd.velocity = (0.0, 0.0, 1.0)
-    scene.frame_end = 30
-    run(bake, [obj], "ABSOLUTE", 1, 30)
-    for frame in range(1, 30):
+    scene.pbd.use_loop, scene.pbd.loop_fade, scene.pbd.loop_length, scene.pbd.loop_gap = True, 4, 18, 10.0
+    scene.pbd.use_floor, scene.pbd.floor_height, scene.pbd.settle = True, -0.5, 8
+    points, faces = icosphere(3, 0.2)
+    ball = scenes.add_mesh("Ball", points, faces, pbd=False)
+    ball.location.z = -0.21
+    ball.pbd_collider.enabled = True
+    ball.keyframe_insert("location", frame=8)
+    scenes.animate_location(ball, 9, 10, (0.0, 0.0, -5.0))
+    rug = scenes.add_grid("Rug", rx=11, ry=11, height=1.0)
+    run(bake, [rug], "ABSOLUTE", 1, 22)
+    for frame in range(1, 9):
         go(frame)
-        assert shown(obj)[:, 2].min() > -0.1
+        assert np.linalg.norm(shown(rug) - [0.0, 0.0, -0.21], axis=1).min() > 0.199, frame
+    go(18)
+    assert -0.5 < shown(rug)[:, 2].min() and shown(rug)[:, 2].max() < -0.2
 
 
 def test_an_export_is_one_cycle(extension, bake, tmp_path):
@@ -145,24 +149,17 @@ def test_an_export_is_one_cycle(extension, bake, tmp_path):
     assert np.abs(places[1] - places[0]).max() < SHARED
 
 
-def test_find_loop_says_what_a_bake_will_do():
-    obj = flag()
+def test_refusals(bake):
+    obj = flag(length=30)
+    pbd = bpy.context.scene.pbd
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
     assert bpy.ops.object.pbd_find_loop() == {"FINISHED"}
-    assert not obj.pbd.baked
-
-
-def test_refusals(bake):
-    obj = flag(length=30)
-    pbd, error = bpy.context.scene.pbd, "Exception"
-    bpy.context.view_layer.objects.active = obj
-    obj.select_set(True)
 
     def refusal():
         with pytest.raises(RuntimeError) as raised:
             bpy.ops.object.pbd_bake(mode="ABSOLUTE")
-        assert not obj.pbd.baked and error
+        assert not obj.pbd.baked
         return str(raised.value)
 
     pbd.loop_fade = 12

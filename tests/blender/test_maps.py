@@ -81,6 +81,7 @@ def test_making_a_group_is_undone_in_one_step(extension):
     assert (len(obj.vertex_groups), obj.pbd.density_group) == (0, "")
 
 
+@pytest.mark.newest
 def test_the_painted_part_shrinks(extension):
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)
     obj = scenes.add_grid(rx=9, ry=9, width=0.8, height=0.8, drag=5.0)

@@ -30,7 +30,7 @@ NOT_ROWS = {"rna_type", "name", "enabled", "type", "rigid", "heat_map", "field_w
 """Fields of the property groups that are set by buttons, or are Blender's own."""
 
 
-STORED = {"density", "bend"}
+STORED = {"density", "bend", "bend_friction"}
 """Settings that are shown by a twin in another unit."""
 
 

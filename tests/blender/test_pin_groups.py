@@ -44,6 +44,7 @@ def test_a_firm_pin_follows_an_animated_shape_key(extension):
     assert block.value == 1.0
 
 
+@pytest.mark.newest
 def test_a_soft_pin_gives(extension):
     scenes.let_through()
     ends = {}

@@ -70,7 +70,7 @@ def test_a_shipped_file_names_its_preset(bridge):
 
 def test_every_material_field_is_in_the_files_of_a_balloon(bridge, settings):
     names = set(settings.Material.__dataclass_fields__)
-    left_out = {name for name in names if name.startswith(("internal_", "seam_", "sewing"))}
+    left_out = {name for name in names if name.startswith(("internal_", "seam_", "sew"))}
     left_out |= {"hold_pins", "pin_stiffness", "closing_time", "tear_strength", "join_borders", "rigid", "mass"}
     left_out |= {"self_collision", "self_distance"}
     inside = {name for name in names if name.startswith(("pressure", "burst_"))}

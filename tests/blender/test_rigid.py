@@ -28,6 +28,7 @@ def distances(positions):
     return np.linalg.norm(positions[::7, None] - positions[None, ::7], axis=2)
 
 
+@pytest.mark.newest
 def test_a_ball_in_a_hammock_plays_and_is_baked(extension):
     cloth, ball = hammock()
     assert (ball.pbd.type, ball.pbd.rigid, ball.pbd.mass, ball.pbd.drag) == ("RIGID", True, 1.0, 0.0)
@@ -50,6 +51,7 @@ def test_a_ball_in_a_hammock_plays_and_is_baked(extension):
         assert np.abs(shown(cloth) - seen[frame][1]).max() < 1e-5, frame
 
 
+@pytest.mark.newest
 def test_mass_counts_at_once_and_shows_in_kilograms():
     """Changed on the first frame: ten times as heavy, it sinks deeper."""
     _, ball = hammock()

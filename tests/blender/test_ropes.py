@@ -78,6 +78,7 @@ def add_curve(points):
     return bpy.context.view_layer.objects.active
 
 
+@pytest.mark.newest
 def test_a_chain_of_edges_lies_on_a_table(extension):
     """From a curve with two points at one place; by the buttons alone, with the settings that they give."""
     add_table()
@@ -98,6 +99,7 @@ def test_a_chain_of_edges_lies_on_a_table(extension):
     np.testing.assert_allclose(lengths, rest, rtol=0.01, atol=1e-5)
 
 
+@pytest.mark.newest
 def test_ropes_meet_nothing_where_cloth_is_off(extension):
     """Collisions between cloth can be off: a rope falls through another one, and not through a table."""
     add_table()

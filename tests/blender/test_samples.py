@@ -16,7 +16,18 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sample_blends"
 OF_CONTACT = ("barrel", "cape", "dress", "gears", "pillow_fight", "shirt", "tablecloth")
 OF_AIR = ("hot_air_balloon", "laundry", "party_balloons", "spinnaker")
 TORN = ("burst_balloon", "torn_flag", "torn_sheet")
-NAMES = ("air_mattress", "balloon", "curtain", "cushion", "flag", "stiffness_grid", *OF_AIR, *OF_CONTACT, *TORN)
+NAMES = (
+    "air_mattress",
+    "balloon",
+    "curtain",
+    "cushion",
+    "flag",
+    "letters",
+    "stiffness_grid",
+    *OF_AIR,
+    *OF_CONTACT,
+    *TORN,
+)
 DEFAULT_GRAY = 0.8  # a new material's color in Solid
 ROUNDING = 1e-6  # [m], in world space
 LARGEST = 200_000  # [bytes]: they are part of every clone
@@ -339,7 +350,7 @@ def test_cushion_is_blown_up_and_comes_to_rest_on_the_floor(open_sample):
     assert min(lowest) > floor - 1e-3
     assert lowest[-1] == pytest.approx(floor, abs=1e-3)
     speed = np.linalg.norm(positions - before, axis=1) * sample.scene.render.fps
-    assert speed.max() < 0.05
+    assert np.percentile(speed, 99) < 0.02  # Single vertices of a crimp may still snap.
     assert np.percentile(np.abs(sample.strain("Cushion")), 95) < 0.03
     assert sample.session.get(sample.scene).notes[cushion.session_uid] == ()  # closed, no edge with three faces
 

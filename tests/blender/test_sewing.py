@@ -63,6 +63,7 @@ def test_a_key_opens_the_seams(extension):
     assert gaps(play([obj], 20, 40)[40][0], pairs).max() < ROUNDING
 
 
+@pytest.mark.newest
 def test_scrubbing_back_before_the_seams_met_gives_the_same_frames(extension):
     obj, pairs = sewn()
     play([obj], 1, 24)

@@ -21,7 +21,7 @@ SPRINGS = (
     "rows alpha gamma sweep swept sweeps chains way_back both_ways fresh kept pushed inverse_masses rest_lengths "
     "yielded _divided_for _pin_rows _swept_rows _strain_of_one _lengthening _measured"
 )
-HINGES = "rows alpha gamma colored rest_angles yielded weights"
+HINGES = "rows alpha gamma colored rest_angles yielded weights held"
 SCRATCH = {
     "Model": "scratch folds",  # `Folds.current` follows the rest shape
     "Skin": "pressurized",
@@ -34,7 +34,7 @@ SCRATCH = {
     "DistanceConstraints": SPRINGS,
     "StrutConstraints": SPRINGS,
     "GrabConstraints": "grabs",  # where hands are
-    "IsometricConstraints": "rows alpha gamma colored hinges fresh kept _given",
+    "IsometricConstraints": "rows alpha gamma colored hinges fresh kept rubbing held _given",
     "LevelConstraints": "strain reach lengths grown _before _calls _moved _q",
     "PlaneConstraints": "path point normal motion velocity stands weights",
     "PlateConstraints": "plates _moved _reached",

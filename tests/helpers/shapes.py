@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .meshes import flip_to_delaunay
+
 ANIMAL = (
     (".x...x..", ".xxxxx..", "........", "........"),
     ("........", "xxxxxx..", ".....x..", ".....xxx"),
@@ -67,6 +69,29 @@ def animal(cuts: int, length: float) -> tuple[np.ndarray, list[list[int]]]:
         vertices = 0.5 * (vertices + sums / np.bincount(ends[0])[:, None])
     vertices -= vertices.mean(axis=0)
     return vertices * (length / np.ptp(vertices[:, 0])), quads.tolist()
+
+
+def flat_discs(rings: int, radius: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two flat discs that lie on each other and are one at the rim, facing out: a foil balloon before it is filled.
+
+    Rings of 6, 12, 18 ... vertices that were shaken, so that no crimp finds a straight line to the center.
+    """
+    numbers = np.repeat(np.arange(rings + 1), np.maximum(6 * np.arange(rings + 1), 1))
+    turns = np.concatenate([np.arange(max(6 * ring, 1)) / max(6 * ring, 1) for ring in range(rings + 1)])
+    angles, inner = 2.0 * np.pi * turns, len(turns) - 6 * rings
+    disc = (numbers / rings)[:, None] * np.stack([np.cos(angles), np.sin(angles), np.zeros(len(turns))], axis=1)
+    disc[:inner, :2] += np.random.default_rng(seed).uniform(-0.25, 0.25, (inner, 2)) / rings
+    triangles = []
+    for ring in range(1, rings + 1):
+        outer, within = 1 + 3 * ring * (ring - 1), 1 + 3 * (ring - 1) * (ring - 2) if ring > 1 else 0
+        for side in range(6):
+            for step in range(ring):
+                one, other = (outer + (side * ring + step + k) % (6 * ring) for k in (0, 1))
+                at, after = (within + (side * (ring - 1) + step + k) % max(6 * (ring - 1), 1) for k in (0, 1))
+                triangles += [[one, other, at]] if step == ring - 1 else [[one, other, at], [other, after, at]]
+    top = flip_to_delaunay(disc, np.array(triangles))
+    below = np.concatenate([len(disc) + np.arange(inner), np.arange(inner, len(disc))])
+    return radius * np.concatenate([disc, disc[:inner]]), np.concatenate([top, below[top][:, ::-1]])
 
 
 def tube(around, rings, radius, height=0.5, wave=0.0, waves=2, slope=0.0):

@@ -72,7 +72,7 @@ def _closed(
     held = np.zeros(len(body.vertices), bool)
     held[body.pin_ids[body.pin_weights >= 1.0]] = held[body.slide_ids] = True
     obstacles = [_obstacles(running, scene, member, first + k, faded[k]) for k in range(fade)]
-    moves = loop.project(faded, early, late, Cloth(body.mesh.edges, held), obstacles) - faded
+    moves = loop.project(faded, early, late, Cloth(body.mesh.edges, body.mesh.diagonals, held), obstacles) - faded
     shapes = np.asarray(kept.shapes)
     begin, end = pair.first, pair.first + pair.length
     own = loop.blend(shapes[begin : begin + fade], shapes[end : end + fade])

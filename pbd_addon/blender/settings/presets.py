@@ -8,6 +8,8 @@ import dataclasses
 import os
 import zlib
 
+import bpy
+
 from ...bodies.material import PRESETS, Material
 from ...parts import Inflation, Inside, Pinning, Seam, Solid, Strength
 from ..kinds import Group
@@ -42,6 +44,17 @@ def apply(pbd: Group, name: str) -> None:
         note(pbd, kind, name)
 
 
+def find_file(name: str) -> tuple[str, str]:
+    """The file of a preset of the user, or a shipped one, by the name that menus show, and its kind; "" if none is."""
+    for kind in (CLOTH, BALLOON):
+        for folder in bpy.utils.preset_paths(kind):
+            for file in sorted(os.listdir(folder)):
+                stem, ending = os.path.splitext(file)
+                if ending == ".py" and bpy.path.display_name(stem, title_case=False) == name:
+                    return os.path.join(folder, file), kind
+    return "", ""
+
+
 def note(pbd: Group, kind: str, name: str) -> None:
     """Remember the preset, of this kind and name, that was just applied to an object."""
     pbd.preset, pbd.preset_mark = name, _mark(pbd, kind)
@@ -60,13 +73,9 @@ def _mark(pbd: Group, kind: str) -> str:
 
 def register() -> None:
     """Tell Blender the folder that contains `presets/`."""
-    from bpy.utils import register_preset_path
-
-    register_preset_path(os.path.dirname(__file__))
+    bpy.utils.register_preset_path(os.path.dirname(__file__))
 
 
 def unregister() -> None:
     """Undo `register`."""
-    from bpy.utils import unregister_preset_path
-
-    unregister_preset_path(os.path.dirname(__file__))
+    bpy.utils.unregister_preset_path(os.path.dirname(__file__))

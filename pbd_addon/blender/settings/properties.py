@@ -244,6 +244,16 @@ class PBD_PG_object(bpy.types.PropertyGroup):
     color_before: Text("Active Color Before the Heat Map", options={"HIDDEN"})
     key_active_index: Whole("Active Key Before the Bake", options={"HIDDEN"})
 
+    def apply_preset(self, name: str) -> None:
+        """Take the settings of a shipped material, such as "Foil Balloon".
+
+        Raises:
+            ValueError: There is no material of that name.
+        """
+        if name not in presets.PRESETS:
+            raise ValueError(f"There is no material {name!r}: choose one of {', '.join(presets.PRESETS)}")
+        presets.apply(self, name)
+
 
 class PBD_PG_collider(bpy.types.PropertyGroup):
     """The settings of an object as a collider."""

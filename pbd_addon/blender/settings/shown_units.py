@@ -36,6 +36,13 @@ SHOWN_AS = {
         1e6,
         "Flexural rigidity, resistance to folding, in µN·m. Silk 3, cotton 12, denim 60, paper 270. Key it by the dot",
     ),
+    "bend_friction": Shown(
+        "bend_friction_shown",
+        "µN",
+        1e6,
+        "Moment per width, in µN, by which folds resist being changed: cloth keeps soft folds and comes to rest. "
+        "Faille 34, wool 160, cotton 600. Key it by the dot",
+    ),
 }
 """The twins by name of the stored setting."""
 
@@ -80,5 +87,11 @@ def _twin(field: dataclasses.Field[float], name: str, shown: Shown) -> Any:
 
     usual = cast(float, field.default)
     default, limits = factor * usual, {"low": factor * about["low"], "soft_high": factor * about["soft_high"]}
-    more = {"step": default, "precision": 2, "options": set(), "get": read, "set": write}
-    return Real(about["label"], shown.description, default, **limits, **more)
+    more: dict[str, Any] = {
+        "step": default or 0.05 * limits["soft_high"],
+        "precision": 2,
+        "options": set(),
+        "get": read,
+        "set": write,
+    }
+    return Real(about["short"] or about["label"], shown.description, default, **limits, **more)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import FACE
-from ..protocol.contact import Bounds, Primitives
+from ..protocol.contact import LEVER, Bounds, Primitives
 from .compile import helper, kernel
 from .vectors import axes, dot, four, load, numbers, store, vector_of
 
@@ -629,6 +629,16 @@ def _stiffness(ids: np.ndarray, r: int, valence_weights: np.ndarray, masses: np.
     return TINY + one + two + three + last
 
 
+@helper
+def _give(r: int, masses: np.ndarray, sizes: np.ndarray) -> float:
+    """As `_gives` of the NumPy backend, of row r."""
+    i = np.uint64(r)
+    each, size = numbers(load(masses, i) * load(sizes, i)), numbers(load(sizes, i))
+    most = max(max(each[0], each[1]), max(each[2], each[3])) / LEVER
+    own = each[0] * size[0] + each[1] * size[1] + each[2] * size[2] + each[3] * size[3]
+    return max(most - own, 0.0) if own > 0.0 else np.inf
+
+
 @kernel(
     "void(f8[:,::1], i8[:,:], f8[:,:], f8[:,:], f8[:,:], f8[:], f8[:], f8[::1], i8, f8[:], f8[:,::1], f8[:,::1],"
     "f8[:,::1])"
@@ -653,7 +663,9 @@ def project_contacts(
     used, order, ids = _numbered(particles, n)
     q, moves, valence_weights = _gathered(p, used), np.zeros((len(used), 4)), np.empty(len(used))
     along, parts, masses = _by_row(normals), _by_row(weights), _by_row(inverse_masses)
-    sizes, working, gap = np.abs(parts), np.empty(count, np.int64), np.empty(count)
+    sizes, working, gap, gives = np.abs(parts), np.empty(count, np.int64), np.empty(count), np.empty(count)
+    for r in range(count):
+        gives[r] = _give(r, masses, sizes)
     for number in range(passes):
         many, is_short = 0, False
         valence_weights[:] = 0.0
@@ -664,6 +676,9 @@ def project_contacts(
                 reached += parts[i, corner] * dot(normal, load(q, np.uint64(ids[i, corner])))
             # In NumPy's order: whether contacts that just touch take part hangs on the last digit.
             missing = target_gap[r] - reached
+            if gives[r] > 0.0:
+                given = gives[r] * multipliers[r] if gives[r] < np.inf else np.inf
+                missing, reached = missing - given, reached + given
             is_short |= not reached >= enough[r]
             if missing > 0.0 or multipliers[r] > 0.0:
                 working[many], gap[many] = r, missing
@@ -676,7 +691,7 @@ def project_contacts(
         for k in range(many):
             r = working[k]
             i = np.uint64(r)
-            step = relaxation * gap[k] / _stiffness(ids, r, valence_weights, masses, sizes)
+            step = relaxation * gap[k] / (_stiffness(ids, r, valence_weights, masses, sizes) + gives[r])
             step = max(step, -multipliers[r])
             multipliers[r] += step
             _add_to(moves, ids, r, numbers(step * (load(masses, i) * load(parts, i))), load(along, i))

@@ -26,6 +26,7 @@ from .projections import (
     project_dihedral,
     project_distance,
     project_isometric,
+    project_rubbing,
     project_tether,
     strained,
 )
@@ -65,6 +66,7 @@ REPEATED = (
     *((project_dihedral, 2), (project_tether, 1), (project_attachment, 1), (put, 0)),
     *((gather, 1), (scatter, 1), (project_upper_bound, 0), (subtract, 0), (prolongate, 0), (prolongate, 1)),
     *((clear, 0), (aim, 1), (slacken, 1), (extend, 1), (note, 1), (lean, 1), (straighten, 1)),
+    (project_rubbing, 2),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -74,7 +76,7 @@ _pack, _unpack, _chains, _distance, _isometric = (caller(each) for each, _ in RE
 _dihedral, _tether, _attachment, _put = (caller(each) for each, _ in REPEATED[5:9])
 _gather, _scatter, _upper_bound, _subtract, _prolongate = (caller(each) for each, _ in REPEATED[9:14])
 _clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:19])
-_note, _lean, _straighten = (caller(each) for each, _ in REPEATED[19:])
+_note, _lean, _straighten, _rubbing = (caller(each) for each, _ in REPEATED[19:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -135,8 +137,10 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
             _note(where, code, here, (q,))
         elif which == 20:
             _lean(where, code, here, (q,))
-        else:
+        elif which == 21:
             _straighten(where, code, here, (q,))
+        else:
+            _rubbing(where, code, here, (q, x))
         at += code[at + 1]
 
 

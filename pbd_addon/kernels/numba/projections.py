@@ -19,6 +19,7 @@ from .compile import helper, kernel
 from .vectors import (
     axes,
     by_sign,
+    cross,
     dot,
     four,
     load,
@@ -160,8 +161,8 @@ def strained(p, indices, rest_lengths, limit):
 @kernel()
 def project_dihedral(p, x, rows, hinges, multipliers):
     indices, starts = rows[:2]
-    weights, rest_angles, alpha, gamma, k, shares = hinges
-    damped = len(gamma) > 0
+    weights, rest_angles, alpha, gamma, k, shares, held, limits, stuck = hinges
+    damped, rubs = len(gamma) > 0, len(limits) > 0
     q, gradients, w = np.zeros((4, 3, LANES)), np.empty((4, 3, LANES)), np.zeros((4, LANES))
     sines, cosines, quarters = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
     angles, stiffness = np.zeros(LANES), np.zeros(LANES)
@@ -244,6 +245,12 @@ def project_dihedral(p, x, rows, hinges, multipliers):
                     slope *= 1.0 + gamma[row]
                 give = max(alpha[row] - shares[row] * slope, LEAST_GIVE * alpha[row])
                 step = -k[row] * residual / max(slope + give, TINY)
+                if rubs:
+                    least = (1.0 - stuck) * alpha[row]
+                    holding = max(slope + max(least - shares[row] * slope, LEAST_GIVE * least), TINY)
+                    slip = k[row] * limits[row] / max(slope + give, TINY)
+                    still = -k[row] * (residual - stuck * (alpha[row] * multipliers[row] + held[row])) / holding
+                    step = min(max(still, step - slip), step + slip)
                 multipliers[row] += step
                 for corner in range(4):
                     particle = np.uint64(indices[corner, row])
@@ -252,24 +259,57 @@ def project_dihedral(p, x, rows, hinges, multipliers):
                         p[axis, particle] = q[corner, axis, lane] + push * gradients[corner, axis, lane]
 
 
+@helper
+def _hinge(p: np.ndarray, indices: np.ndarray, stencils: np.ndarray, r: int) -> tuple[Any, ...]:
+    """The particles of a flat hinge, its stencil, and their packed positions."""
+    i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+    m, n = np.uint64(indices[2, r]), np.uint64(indices[3, r])
+    stencil = stencils[0, r], stencils[1, r], stencils[2, r], stencils[3, r]
+    return (i, j, m, n), stencil, (load(p, i), load(p, j), load(p, m), load(p, n))
+
+
+@helper
+def _sum(stencil: tuple[float, ...], places: tuple[Any, ...]) -> Any:
+    return stencil[0] * places[0] + stencil[1] * places[1] + stencil[2] * places[2] + stencil[3] * places[3]
+
+
+@helper
+def _braked(bent: Any, x: np.ndarray, particles: tuple[Any, ...], stencil: tuple[float, ...], gamma: float) -> Any:
+    """Lengthened by damping, along itself."""
+    i, j, m, n = particles
+    a, b = vector_of(x[0, i], x[1, i], x[2, i]), vector_of(x[0, j], x[1, j], x[2, j])
+    c, d = vector_of(x[0, m], x[1, m], x[2, m]), vector_of(x[0, n], x[1, n], x[2, n])
+    square = max(dot(bent, bent), TINY * TINY)
+    return (1.0 + gamma * dot(bent, bent - _sum(stencil, (a, b, c, d))) / square) * bent
+
+
+@helper
+def _push(p: np.ndarray, hinge: tuple[Any, ...], step: Any) -> None:
+    """Move the particles of a flat hinge by what a step of its multiplier does."""
+    particles, stencil, places = hinge
+    i, j, m, n = particles
+    store(p, i, places[0] + (stencil[0] * weights(places[0])) * step)
+    store(p, j, places[1] + (stencil[1] * weights(places[1])) * step)
+    store(p, m, places[2] + (stencil[2] * weights(places[2])) * step)
+    store(p, n, places[3] + (stencil[3] * weights(places[3])) * step)
+
+
+@helper
+def _mean_normal(places: tuple[Any, ...], facing: float) -> Any:
+    """Of both triangles of a hinge, of nearly unit length."""
+    return facing * way(cross(places[1] - places[0], places[2] - places[3]))
+
+
 @kernel()
 def project_isometric(p, x, rows, hinges, multipliers, fresh):
     indices, stencils = rows[0], hinges[0]
     alpha, scale, gamma = hinges[2:]
     damped, kept = len(gamma) > 0, multipliers.shape[1] > 0
     for r in range(indices.shape[1]):
-        i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
-        m, n = np.uint64(indices[2, r]), np.uint64(indices[3, r])
-        a, b, c, d = stencils[0, r], stencils[1, r], stencils[2, r], stencils[3, r]
-        start, end, left, right = load(p, i), load(p, j), load(p, m), load(p, n)
-        bent = a * start + b * end + c * left + d * right
+        hinge = _hinge(p, indices, stencils, r)
+        bent = _sum(hinge[1], hinge[2])
         if damped:
-            before = (
-                (a * vector_of(x[0, i], x[1, i], x[2, i]) + b * vector_of(x[0, j], x[1, j], x[2, j]))
-                + c * vector_of(x[0, m], x[1, m], x[2, m])
-            ) + d * vector_of(x[0, n], x[1, n], x[2, n])
-            square = max(dot(bent, bent), TINY * TINY)
-            bent = (1.0 + gamma[r] * dot(bent, bent - before) / square) * bent
+            bent = _braked(bent, x, hinge[0], hinge[1], gamma[r])
         total = vector_of(0.0, 0.0, 0.0)
         if not fresh:
             total = vector_of(multipliers[0, r], multipliers[1, r], multipliers[2, r])
@@ -277,10 +317,45 @@ def project_isometric(p, x, rows, hinges, multipliers, fresh):
         step = scale[r] * way(bent)
         if kept:
             multipliers[0, r], multipliers[1, r], multipliers[2, r] = axes(total + step)
-        store(p, i, start + (a * weights(start)) * step)
-        store(p, j, end + (b * weights(end)) * step)
-        store(p, m, left + (c * weights(left)) * step)
-        store(p, n, right + (d * weights(right)) * step)
+        _push(p, hinge, step)
+
+
+@kernel()
+def project_rubbing(p, x, rows, hinges, rubbing, multipliers, fresh):
+    indices, stencils = rows[0], hinges[0]
+    alpha, scale, gamma = hinges[2:]
+    held, limits, facing, holding, stuck = rubbing
+    damped, kept = len(gamma) > 0, multipliers.shape[1] > 0
+    for r in range(indices.shape[1]):
+        hinge = _hinge(p, indices, stencils, r)
+        bent, normal = _sum(hinge[1], hinge[2]), _mean_normal(hinge[2], facing[r])
+        if damped:
+            bent = _braked(bent, x, hinge[0], hinge[1], gamma[r])
+        total, given = vector_of(0.0, 0.0, 0.0), 0.0
+        if not fresh:
+            total = vector_of(multipliers[0, r], multipliers[1, r], multipliers[2, r])
+            bent, given = bent + alpha[r] * total, alpha[r] * dot(total, normal)
+        along = dot(bent, normal)
+        usual, slip = scale[r] * along, scale[r] * limits[r]
+        still = holding[r] * (along - stuck * (given + held[r]))
+        step = scale[r] * way(bent) + (min(max(still, usual + slip), usual - slip) - usual) * normal
+        if kept:
+            multipliers[0, r], multipliers[1, r], multipliers[2, r] = axes(total + step)
+        _push(p, hinge, step)
+
+
+@kernel()
+def flat_bends(x, indices, stencils, facing):
+    found = np.empty(indices.shape[1])
+    for r in range(len(found)):
+        i, j = np.uint64(indices[0, r]), np.uint64(indices[1, r])
+        m, n = np.uint64(indices[2, r]), np.uint64(indices[3, r])
+        start, end = vector_of(x[0, i], x[1, i], x[2, i]), vector_of(x[0, j], x[1, j], x[2, j])
+        left, right = vector_of(x[0, m], x[1, m], x[2, m]), vector_of(x[0, n], x[1, n], x[2, n])
+        places = start, end, left, right
+        stencil = stencils[0, r], stencils[1, r], stencils[2, r], stencils[3, r]
+        found[r] = dot(_sum(stencil, places), _mean_normal(places, facing[r]))
+    return found
 
 
 @kernel()

@@ -126,6 +126,22 @@ def dot(typing: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
+def cross(typing: Any, a: Any, b: Any) -> Any:
+    """Cross product of the first three numbers of two vectors; the fourth one is undefined."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        nothing = ir.Constant(REGISTER, ir.Undefined)
+
+        def turned(one: Any) -> Any:
+            return builder.shuffle_vector(one, nothing, _places([1, 2, 0, 3]))
+
+        a, b = args
+        return turned(builder.fsub(builder.fmul(a, turned(b)), builder.fmul(turned(a), b)))
+
+    return vector(vector, vector), generate
+
+
+@intrinsic
 def weight(typing: Any, a: Any) -> Any:
     """The fourth number."""
 

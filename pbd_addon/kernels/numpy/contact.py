@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import FACE, POINTS
-from ..protocol.contact import Bounds, Primitives
+from ..protocol.contact import LEVER, Bounds, Primitives
 
 TINY = 1e-12
 
@@ -375,12 +375,20 @@ def project_contacts(
     plane_heights: np.ndarray,
     plane_pushes: np.ndarray,
 ) -> None:
+    gives = _gives(weights, inverse_masses)
+    soft = np.flatnonzero(gives)
     for number in range(passes):
         reached = gaps(p, particles, weights, normals)
+        missing = target_gap - reached
+        if len(soft):
+            given = np.full(len(soft), np.inf)
+            np.multiply(gives[soft], multipliers[soft], out=given, where=gives[soft] < np.inf)
+            missing[soft] -= given
+            reached[soft] += given
         if number >= len(relaxations) and (reached >= enough).all():
             break
         relaxation = relaxations[min(number, len(relaxations) - 1)]
-        _project_once(p, particles, weights, normals, inverse_masses, target_gap - reached, relaxation, multipliers)
+        _project_once(p, particles, weights, normals, inverse_masses, gives, missing, relaxation, multipliers)
         for normal, heights_of_plane, pushes in zip(plane_normals, plane_heights, plane_pushes):
             depth = heights_of_plane - normal @ p
             push = np.maximum(depth, -pushes)
@@ -390,17 +398,27 @@ def project_contacts(
                 p[axis, some] += normal[axis] * push[some]
 
 
+def _gives(weights: np.ndarray, inverse_masses: np.ndarray) -> np.ndarray:
+    """Compliances of contacts that keep each from moving a particle by more than `LEVER` times what its gap lacks, (m,)
+    [1/kg]; infinite where all particles are fixed.
+    """
+    each = inverse_masses * np.abs(weights)
+    own = np.einsum("jm,jm->m", each, np.abs(weights))
+    return np.where(own > 0.0, np.maximum(each.max(axis=0, initial=0.0) / LEVER - own, 0.0), np.inf)
+
+
 def _project_once(
     p: np.ndarray,
     particles: np.ndarray,
     weights: np.ndarray,
     normals: np.ndarray,
     inverse_masses: np.ndarray,
+    gives: np.ndarray,
     missing: np.ndarray,
     relaxation: float,
     multipliers: np.ndarray,
 ) -> None:
-    """One pass of `project_contacts` over contacts; missing (m,): what their gaps lack [m]."""
+    """One pass of `project_contacts` over contacts; missing (m,): what their gaps lack [m]; gives: see `_gives`."""
     n = p.shape[1]
     working = np.flatnonzero((missing > 0.0) | (multipliers > 0.0))
     if not len(working):
@@ -409,7 +427,7 @@ def _project_once(
     size = np.abs(part)
     flat = ids.ravel()
     valence_weights = np.bincount(flat, size.ravel(), n)
-    stiffness = np.einsum("jm,jm,jm->m", valence_weights.take(ids), w, size) + TINY
+    stiffness = np.einsum("jm,jm,jm->m", valence_weights.take(ids), w, size) + TINY + gives[working]
     step = relaxation * missing[working] / stiffness
     np.maximum(step, -multipliers[working], out=step)
     multipliers[working] += step

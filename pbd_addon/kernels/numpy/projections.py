@@ -83,7 +83,7 @@ def strained(p, indices, rest_lengths, limit):
 
 
 def project_dihedral(p, x, rows, hinges, multipliers):
-    weights, rest_angles, alpha, gamma, k, shares = hinges
+    weights, rest_angles, alpha, gamma, k, shares, held, limits, stuck = hinges
     for some, q in _by_color(p, *rows):
         w = weights[:, some]
         angle, gradients = dihedral_angles(q)
@@ -97,13 +97,25 @@ def project_dihedral(p, x, rows, hinges, multipliers):
             stiffness *= 1.0 + gamma[some]
         give = np.maximum(alpha[some] - shares[some] * stiffness, LEAST_GIVE * alpha[some])
         step = k[some] * residual / -np.maximum(stiffness + give, TINY)
+        if len(limits):
+            least = (1.0 - stuck) * alpha[some]
+            holding = np.maximum(least - shares[some] * stiffness, LEAST_GIVE * least)
+            slip = k[some] * limits[some] / np.maximum(stiffness + give, TINY)
+            still = residual - stuck * (alpha[some] * multipliers[some] + held[some])
+            still *= k[some] / -np.maximum(stiffness + holding, TINY)
+            step = still.clip(step - slip, step + slip)
         multipliers[some] += step
         gradients *= w * step
         q += gradients
 
 
 def project_isometric(p, x, rows, hinges, multipliers, fresh):
+    project_rubbing(p, x, rows, hinges, None, multipliers, fresh)
+
+
+def project_rubbing(p, x, rows, hinges, rubbing, multipliers, fresh):
     stencils, leverage, alpha, scale, gamma = hinges
+    held, limits, facing, holding, stuck = rubbing or (*(scale[:0],) * 4, 0.0)
     for some, q in _by_color(p, *rows):
         stencil = stencils[:, some]
         residual = np.einsum("ijk,jk->ik", q, stencil)
@@ -113,12 +125,33 @@ def project_isometric(p, x, rows, hinges, multipliers, fresh):
             residual *= 1.0 + gamma[some] * _dot(residual, change) / np.maximum(_dot(residual, residual), TINY**2)
         if not fresh:
             residual += alpha[some] * multipliers[:, some]
+        if rubbing:
+            normal = _mean_normal(q, facing[some])
+            along = _dot(residual, normal)
+            still = along - stuck * held[some]
+            if not fresh:
+                still -= stuck * alpha[some] * _dot(multipliers[:, some], normal)
+            still *= holding[some]
+            usual, slip = scale[some] * along, -scale[some] * limits[some]
+            rubbed = (still.clip(usual - slip, usual + slip) - usual) * normal
         residual *= scale[some]
+        if rubbing:
+            residual += rubbed
         if fresh and multipliers.size:
             multipliers[:, some] = residual
         elif not fresh:
             multipliers[:, some] += residual
         q += residual[:, None] * leverage[:, some]
+
+
+def _mean_normal(q, facing):
+    """Of both triangles of hinges at q (3, 4, m), of nearly unit length, (3, m)."""
+    return facing * _cross(q[:, 1] - q[:, 0], q[:, 2] - q[:, 3])
+
+
+def flat_bends(x, indices, stencils, facing):
+    q = x.take(indices, axis=1)
+    return _dot(np.einsum("ijk,jk->ik", q, stencils), _mean_normal(q, facing))
 
 
 def volume_gradients(q, triangles, pieces, piece_count):

@@ -68,7 +68,9 @@ class Springs(NamedTuple):
 class Hinges(NamedTuple):
     """Weights (4, m), rest angles (m,) [rad], alpha, gamma, k, and the share of g W g that neighbors take back, (m,).
 
-    A step is -k (C + alpha lambda) / (g W g + alpha'), alpha' = alpha - share g W g, at least `LEAST_GIVE` alpha.
+    A step is -k (C + alpha lambda) / (g W g + alpha'), alpha' = alpha - share g W g, at least `LEAST_GIVE` alpha. Dry
+    friction adds a moment, within +-limit, as if C at rest were shifted by up to that: it is what a spring from `held`
+    has, of stuck / (1 - stuck) times the stiffness. held and limits (m,) [rad], limits (0,) for none.
     """
 
     weights: Columns
@@ -77,6 +79,9 @@ class Hinges(NamedTuple):
     gamma: Numbers
     k: Numbers
     shares: Numbers
+    held: DenseNumbers
+    limits: DenseNumbers
+    stuck: float
 
 
 class FlatHinges(NamedTuple):
@@ -87,6 +92,18 @@ class FlatHinges(NamedTuple):
     alpha: DenseNumbers
     scale: DenseNumbers
     gamma: DenseNumbers
+
+
+class Rubbing(NamedTuple):
+    """Friction of flat hinges, as of `Hinges`, of C along the mean normal, which is e x (left - right) times facing;
+    holding is what scale is while it holds; (m,) each.
+    """
+
+    held: DenseNumbers
+    limits: DenseNumbers
+    facing: DenseNumbers
+    holding: DenseNumbers
+    stuck: float
 
 
 class Attached(NamedTuple):
@@ -138,6 +155,21 @@ class Projections(Protocol):
         multipliers (3, m) count as 0 if `fresh`, whatever they hold: the first pass of a substep writes without
         reading. The gradient is the constant K, so this kernel needs no square root, arc cosine or division.
         """
+
+    def project_rubbing(
+        self,
+        p: Vectors,
+        x: Vectors,
+        rows: Colored,
+        hinges: FlatHinges,
+        rubbing: Rubbing,
+        multipliers: Vectors,
+        fresh: bool,
+    ) -> None:
+        """`project_isometric` with friction."""
+
+    def flat_bends(self, x: Vectors, indices: IndexColumns, stencils: Columns, facing: DenseNumbers) -> DenseNumbers:
+        """C of isometric hinges along their mean normals, see `Rubbing`, (m,)."""
 
     def volume_gradients(
         self, q: Vectors, triangles: IndexColumns, pieces: Indices, piece_count: int
