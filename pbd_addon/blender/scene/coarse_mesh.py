@@ -30,7 +30,9 @@ def of_cloth(context: Context, obj: Object, count: int) -> Mesh:
 
 def of_figure(context: Context, obj: Object, count: int) -> Mesh:
     """A new closed mesh around an object's mesh, with about so many vertices."""
-    size = max(float(np.ptp(values(obj.data.vertices, "co", size=3), axis=0).max()), 1e-12)
+    size = float(np.ptp(values(obj.data.vertices, "co", size=3), axis=0).max())
+    if not size:
+        raise PBDError(f"'{obj.name}' holds no volume to make a collider of")
     with _modified(context, obj.data) as (add, result):
         remesh = add("REMESH")
         remesh.mode, remesh.voxel_size = "VOXEL", size / VOXELS
