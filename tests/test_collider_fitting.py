@@ -132,6 +132,7 @@ def test_what_would_be_torn_is_left_to_be_led_out():
     assert len(left) > 30 and not len(moved)
 
 
+@pytest.mark.slow
 def test_it_begins_the_same_again():
     hips, body = limb(), skirt(0.085)
     simulation = begin(body, hips)

@@ -39,6 +39,7 @@ def test_cloth_follows_the_hand_and_comes_to_it():
 
 
 @pytest.mark.newest
+@pytest.mark.slow
 def test_a_grip_sags_by_its_compliance_under_the_weight():
     """m g = F, way = F x compliance, however many vertices share the grip."""
     for ids in ([60], [48, 49, 59, 60, 61, 71, 72]):

@@ -115,6 +115,7 @@ def test_a_stretched_strip_keeps_what_is_beyond_the_yield_strain(factor, stays, 
 
 
 @pytest.mark.newest
+@pytest.mark.slow
 def test_rest_lengths_stay_within_twice_the_first_ones():
     body = strip("Denim", by_its_ends=True, stretch_yield=0.02)
     simulation = Simulation([body], gravity=(0.0, 0.0, 0.0))

@@ -88,6 +88,7 @@ def curtain(rx: int, **settings) -> np.ndarray:
     ],
 )
 @pytest.mark.newest
+@pytest.mark.slow
 def test_a_curtain_hangs_to_the_same_depth_at_three_resolutions(stretch, converged):
     """Held by two corners, the lowest point and the mean height agree within 5 % of its side, although fine cloth
     has folds that coarse cloth cannot have, and within 2 % with the same mesh at 80 substeps x 5 iterations."""

@@ -100,6 +100,7 @@ def test_a_cantilever_bends_as_a_beam(model):
     assert tip(model, load, bend, columns, 2, length, substeps=20) == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.slow
 def test_bending_stiffness_is_proportional():
     """Twice the stiffness and twice the load bend alike; twice the load alone bends twice, up to the slope squared."""
     one = tip("ISOMETRIC", 0.03, 9e-2, 4, 1, 1.0, substeps=20)

@@ -119,6 +119,7 @@ def test_a_slab_holds_its_height_under_its_weight(kernels, modulus):
 
 
 @pytest.mark.newest
+@pytest.mark.slow
 def test_a_cube_holds_its_height_on_a_floor():
     """What is upright in it carries the middle of its upper side; with steps enough that its skin does not sag."""
     side, modulus = 0.2, 5000.0

@@ -217,6 +217,7 @@ def test_going_on_from_any_frame_gives_the_same_bits(kernels):
 
 
 @pytest.mark.newest
+@pytest.mark.slow
 def test_a_frame_that_is_given_up_changes_nothing():
     simulation, body, ball = shot()
     shoot(simulation, ball, 3)

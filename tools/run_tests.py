@@ -67,6 +67,9 @@ ALONE = ("bad_input", "export", "full_disk", "guide_steps", "read_only", "rigged
 on exit, with or without this extension, and late in a long run it did so in another export and during garbage
 collection."""
 
+BESIDE_CONTACT = ("foil", "volume")
+"""Physics tests that run with those of contact, so that both cores are done at about the same time."""
+
 LONG = ("samples", "guide", "guide_steps", "plasticity")
 """Tests in Blender that simulate for long: they have a process of their own, with Numba."""
 
@@ -190,6 +193,7 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     numba, numpy = ([f"--kernels={name}"] if len(blenders) > 1 and not options else [] for name in ("numba", "numpy"))
     quick, telling = marked("not slow"), marked("not slow and not newest")
     contact = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("tests/test_contact*.py"))]
+    contact += paths_of(BESIDE_CONTACT, "tests")
     common, alone, long, backends = (paths_of(names) for names in (COMMON, ALONE, LONG, ["backends"]))
     newest, oldest = blenders[-1], blenders[0]
 
@@ -197,11 +201,11 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
         some = [] if everything else quick
         return Suite(newest, name, [*selection, *some, *paths], expected[everything], "numba")
 
-    first = of_newest("physics", without + numba, "--ignore-glob=tests/test_contact*", "tests", expected=(425, 555))
+    first = of_newest("physics", without + numba, *ignored(contact), "tests", expected=(405, 555))
     suites = [
-        of_newest("blender", within, *ignored(long), "tests/blender", expected=(330, 440)),
-        of_newest("contact", without + numba, *contact, expected=(20, 235)),
-        of_newest("samples", within, *long, expected=(70, 285)),
+        of_newest("blender", within, *ignored(long), "tests/blender", expected=(265, 360)),
+        of_newest("contact", without + numba, *contact, expected=(45, 260)),
+        of_newest("samples", within, *long, expected=(50, 285)),
     ]
     if oldest is newest:
         return [first, *suites]

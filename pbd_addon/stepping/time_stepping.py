@@ -53,13 +53,14 @@ RUNAWAY_SPEED = 1e4
 """No particle of a sound simulation is faster [m/s]."""
 
 
-STEADY = 1.5
-"""Length to which substeps of second order tend, in effective lengths: h is 2/3 d at equal lengths."""
-
 ALIKE = 0.05
-"""Largest difference in length of the last substep of a frame from all of the next one, over theirs, for that to go on
-from there; their h is then off by up to 0.8 % in the first one. Behind a frame of 8 or 10 substeps, the fewest, that
-began in first order, it is 0.034 or 0.028."""
+"""Largest difference in length of the last substep of a frame from the mean of the next one, over that, for that to go
+on from there: a substep that looks back at a much shorter or longer one is less exact. Behind a frame of 8 or 10
+substeps, the fewest, that began in first order, it is 0.034 or 0.028."""
+
+SETTLING = 8
+"""Rounds in which the lengths of a frame that goes on from the last one are found; each takes the error to a hundredth,
+as a first substep of another length changes the sum of all by that share of it."""
 
 
 def lengths(count: int, second_order: bool, longest_chain: int = 0) -> np.ndarray:
@@ -68,11 +69,17 @@ def lengths(count: int, second_order: bool, longest_chain: int = 0) -> np.ndarra
     longest_chain: Number of edges; long ones take more than half as many, see `EDGES_PER_SUBSTEP`.
     """
     fewest = max(-(-count // 2), -(-longest_chain // EDGES_PER_SUBSTEP))
-    found = [1.0] * (min(count, fewest) if second_order else count)
-    for k in range(1, len(found) if second_order else 0):
+    found = np.ones(min(count, fewest) if second_order else count)
+    return np.append(1.0, _following(1.0, len(found) - 1)) if second_order else found
+
+
+def _following(last: float, count: int) -> np.ndarray:
+    """Lengths of substeps that follow one of a given length, all in effective lengths."""
+    found = [last]
+    for _ in range(count):
         # h = d (1 + w) / (1 + 2 w) = 1 with w = d / last
-        found[k] = 0.5 * (2.0 - found[k - 1] + math.hypot(found[k - 1], 2.0))
-    return np.array(found)
+        found.append(0.5 * (2.0 - found[-1] + math.hypot(found[-1], 2.0)))
+    return np.array(found[1:])
 
 
 class Schedule(NamedTuple):
@@ -110,9 +117,10 @@ def schedule(
     """
     found = lengths(count, second_order, longest_chain)
     goes_on = second_order and abs(last * len(found) / dt - 1.0) < ALIKE
-    if goes_on:
-        found = np.full(len(found), STEADY)
     h = dt / float(found.sum())
+    for _ in range(SETTLING if goes_on else 0):
+        found = _following(last / h, len(found))
+        h = dt / float(found.sum())
     ends, durations = [*(np.cumsum(found) / found.sum()).tolist()[:-1], 1.0], h * found
     slowed = slowed_for(durations, second_order and gently(float(durations.max())))
     return Schedule(h, ends, durations, slowed, second_order, goes_on)

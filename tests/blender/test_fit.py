@@ -54,6 +54,7 @@ def test_it_is_outside_from_the_first_frame_on(session):
     assert len(moved) >= count and not len(left)
 
 
+@pytest.mark.slow
 def test_off_it_begins_as_modeled(session):
     skirt, _, _ = skirt_on_hips()
     modeled = shown(skirt)

