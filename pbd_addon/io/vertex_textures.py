@@ -43,8 +43,8 @@ ENGINES = {
     "UNITY": Axes(((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)), "-x, z, -y", 1.0, True),
     "GODOT": Axes(((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)), "x, z, -y", 1.0, False),
 }
-"""glTF has (x, z, -y) in meters, which Godot keeps. Unity's importer negates its x, as glTFast's manual says; Unreal's
-swaps its y and z and counts in centimeters. The last two mirror, and turn the corners of faces around by themselves."""
+"""glTF has (x, z, -y) in meters, which Godot keeps. Importers for Unity negate its x (UnityGLTF, SchemaExtensions);
+Unreal's swaps its y and z (GLTFCoreUtilities) and counts in centimeters. Both mirror, and turn the corners of faces."""
 
 
 class Layout(NamedTuple):
