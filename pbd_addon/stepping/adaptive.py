@@ -114,6 +114,29 @@ def is_slowed_gently(model: Model, state: State, duration: float) -> bool:
     return 2.0 * duration * rate < GENTLE_SHARE
 
 
+def reach(model: Model, state: State, targets: Targets, dt: float) -> float:
+    """How many usual edges anything goes in a frame of dt seconds from `state`, relative to a body's mean: its vertices
+    as their root mean square, and at most its pins and the vertices of colliders on whose way it can be.
+    """
+    stood, most = state.memory["obstacles"]["colliders"], 0.0
+    moving = [(a, b) for a, b in zip(stood, targets.colliders) if a is not b and a.shape[1]]
+    paths = [np.concatenate(ends, axis=1) for ends in zip(*moving)]
+    pulled = targets.pins - state.memory["pins"]["targets"]
+    for part, pins, edge in zip(model.slices, model.pin_slices, model.contact.usual_edges.tolist()):
+        if not edge:
+            continue
+        x, way = state.x[:, part], dt * state.v[:, part]
+        mean = way.mean(axis=1, keepdims=True)
+        ways = [pulled[:, pins] - mean]
+        if paths:
+            low, high = np.minimum(x, x + way).min(axis=1) - edge, np.maximum(x, x + way).max(axis=1) + edge
+            meets = (np.minimum(*paths).T <= high) & (np.maximum(*paths).T >= low)
+            ways.append((paths[1] - paths[0] - mean)[:, meets.all(axis=1)])
+        farthest = max(np.einsum("im,im->m", each, each).max(initial=0.0) for each in ways)
+        most = max(most, math.sqrt(max(farthest, 3.0 * ((way - mean) ** 2).mean())) / edge)
+    return most
+
+
 Found = tuple[Constraints, Residual]
 
 

@@ -8,12 +8,13 @@ cloth is overstretched, while that helps and the frame has not spent its budget.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Generator
 
 import numpy as np
 
 from ..building.tear import split
-from ..contact.stretch_coupling import FREE_EXCESS, OVERRUN_STRAIN, excess_of_overrun
+from ..contact.stretch_coupling import FREE_EXCESS, OVERRUN, OVERRUN_STRAIN, excess_of_overrun
 from ..model.part import Frame, Past, Substep
 from . import adaptive, carrying, time_stepping
 from .fused import FusedSubsteps
@@ -26,7 +27,10 @@ PINCHED_RETRIES = 2
 """How often a substep is cut in halves because colliders pinch cloth."""
 
 OVERRUN_RETRIES = 3
-"""How often a substep is cut in halves because it overstretched an edge.
+"""How often a substep is cut in halves because it overstretched an edge: at most, and no more often than it takes until
+what goes fastest (see `adaptive.reach`) goes no farther than `OVERRUN`. Where nothing does, constraints contradict each
+other, and shorter substeps throw edges to and fro as far, only faster: a tight skirt of a walking figure's own faces
+takes 3.1 s a frame and is strained by 1.9 % on average where all are cut three times, 0.8 s and 2.4 % where none is.
 
 With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
 
@@ -73,7 +77,7 @@ class CutFrame:
 
     def __init__(self, frame: Frame, substep: Make, count: int) -> None:
         self.frame, self.substep, self.count = frame, substep, count
-        self.planned = self.tried = self._halvings = 0
+        self.planned = self.tried = self._halvings = self._deepest = 0
         self._past: Past | None = None
         self._viscosity: Viscosity | None = None
 
@@ -139,6 +143,8 @@ class CutFrame:
         yield from contact.begin_frame(
             frame.kernels, x, way, frame.model.stretch.pushed, past["prediction_error"], past["penetrated"]
         )
+        reach = adaptive.reach(frame.model, frame.state, frame.targets, frame.dt) / self.planned
+        self._deepest = min(math.ceil(math.log2(max(reach / OVERRUN, 1.0))), OVERRUN_RETRIES)
         frame.watch.lap(contact.name)
 
     def _try_second_order(self, stop: float, h: float, duration: float, slowed: float) -> bool:
@@ -187,7 +193,7 @@ class CutFrame:
         fault = "" if is_sound else "unsound"
         if not fault and not contact.is_crossing_free:
             fault = "" if contact.keeps_unresolved else "crossing"
-        elif not fault and self._halvings < OVERRUN_RETRIES and self._is_overrun(before[0]):
+        elif not fault and self._halvings < self._deepest and self._is_overrun(before[0]):
             fault = "cut short" if self.is_spent else "overrun"
         if fault:
             frame.watch.counts[fault] += 1
