@@ -24,7 +24,8 @@ def scene(pins=()) -> tuple[Simulation, Body, Collider]:
 
 
 def reach(simulation: Simulation) -> float:
-    return adaptive.reach(model_of(simulation), state_of(simulation), targets_of(simulation), DT)
+    state = state_of(simulation)
+    return adaptive.reach(model_of(simulation), (state.x, state.v), state.memory, targets_of(simulation), DT)
 
 
 def test_what_is_driven_counts_where_it_can_be_met():
@@ -49,6 +50,19 @@ def test_what_is_driven_elsewhere_does_not_count():
     assert reach(simulation) == 0.0
     simulation.move_collider(collider, collider.vertices - [0.0, 0.0, 5.0])  # right through
     np.testing.assert_allclose(reach(simulation), 5.0 / EDGE)
+
+
+def test_what_falls_counts_where_it_meets_what_stands():
+    flat, quads = grid(CELLS, CELLS, SIZE, SIZE)
+    ball, faces = icosphere(0, 0.05)
+    bodies = [
+        Body(flat + np.array([shift, 0.0, z]), quads, Material()) for shift, z in ((0.0, 0.0), (9.0, 0.0), (9.0, -0.3))
+    ]
+    simulation = Simulation(bodies, [Collider(ball - np.array([0.0, 0.0, 1.0]), faces)], gravity=(0.0, 0.0, 0.0))
+    simulation.velocities(bodies[1])[:] = [0.0, 0.0, -8.0 * EDGE / DT]  # onto the third; the ball is elsewhere
+    np.testing.assert_allclose(reach(simulation), 8.0, rtol=1e-6)
+    simulation.velocities(bodies[0])[:] = [0.0, 0.0, -11.0 * EDGE / DT]  # onto the ball
+    np.testing.assert_allclose(reach(simulation), 11.0, rtol=1e-6)
 
 
 def test_bodies_count_by_how_they_move_in_themselves():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -114,26 +115,37 @@ def is_slowed_gently(model: Model, state: State, duration: float) -> bool:
     return 2.0 * duration * rate < GENTLE_SHARE
 
 
-def reach(model: Model, state: State, targets: Targets, dt: float) -> float:
-    """How many usual edges anything goes in a frame of dt seconds from `state`, relative to a body's mean: its vertices
-    as their root mean square, and at most its pins and the vertices of colliders on whose way it can be.
+def reach(
+    model: Model,
+    start: tuple[np.ndarray, np.ndarray],
+    memory: Mapping[str, Mapping[str, Any]],
+    targets: Targets,
+    dt: float,
+) -> float:
+    """How many usual edges anything goes in a frame of dt seconds, relative to the mean of a body.
+
+    Its own vertices as their root mean square; its pins, and the means of other bodies and the vertices of colliders
+    that it can meet, at most.
+
+    start: Positions and velocities at the beginning, (3, n) each; memory: That of the state.
     """
-    stood, most = state.memory["obstacles"]["colliders"], 0.0
-    moving = [(a, b) for a, b in zip(stood, targets.colliders) if a is not b and a.shape[1]]
-    paths = [np.concatenate(ends, axis=1) for ends in zip(*moving)]
-    pulled = targets.pins - state.memory["pins"]["targets"]
-    for part, pins, edge in zip(model.slices, model.pin_slices, model.contact.usual_edges.tolist()):
+    x, way, stood = start[0], dt * start[1], [each for each in memory["obstacles"]["colliders"] if each.shape[1]]
+    there = [each for each in targets.colliders if each.shape[1]]
+    means = [way[:, part].mean(axis=1, keepdims=True) for part in model.slices]
+    ends = [x[:, part] + mean for part, mean in zip(model.slices, means)]
+    paths = np.concatenate([x, *stood], axis=1), np.concatenate([*ends, *there], axis=1)
+    low, high = np.minimum(*paths), np.maximum(*paths)
+    pulled, most = targets.pins - memory["pins"]["targets"], 0.0
+    usual = model.contact.usual_edges.tolist()
+    for part, pins, mean, edge in zip(model.slices, model.pin_slices, means, usual):
         if not edge:
             continue
-        x, way = state.x[:, part], dt * state.v[:, part]
-        mean = way.mean(axis=1, keepdims=True)
-        ways = [pulled[:, pins] - mean]
-        if paths:
-            low, high = np.minimum(x, x + way).min(axis=1) - edge, np.maximum(x, x + way).max(axis=1) + edge
-            meets = (np.minimum(*paths).T <= high) & (np.maximum(*paths).T >= low)
-            ways.append((paths[1] - paths[0] - mean)[:, meets.all(axis=1)])
+        own = (x[:, part], x[:, part] + way[:, part])
+        meets = (low.T <= np.maximum(*own).max(axis=1) + edge) & (high.T >= np.minimum(*own).min(axis=1) - edge)
+        meets[part] = False
+        ways = pulled[:, pins] - mean, (paths[1] - paths[0])[:, meets.all(axis=1)] - mean
         farthest = max(np.einsum("im,im->m", each, each).max(initial=0.0) for each in ways)
-        most = max(most, math.sqrt(max(farthest, 3.0 * ((way - mean) ** 2).mean())) / edge)
+        most = max(most, math.sqrt(max(farthest, 3.0 * ((way[:, part] - mean) ** 2).mean())) / edge)
     return most
 
 

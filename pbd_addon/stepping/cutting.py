@@ -77,7 +77,7 @@ class CutFrame:
 
     def __init__(self, frame: Frame, substep: Make, count: int) -> None:
         self.frame, self.substep, self.count = frame, substep, count
-        self.planned = self.tried = self._halvings = self._deepest = 0
+        self.planned = self.tried = self._halvings = 0
         self._past: Past | None = None
         self._viscosity: Viscosity | None = None
 
@@ -139,12 +139,11 @@ class CutFrame:
         """Begin the frame, or the rest of it from a fraction on, in slices."""
         frame, contact = self.frame, self.frame.model.contact
         frame.begin(fraction)
+        self._start, self._deepest = (frame.state.x.copy(), frame.state.v.copy()), -1
         x, way, past = frame.state.x, frame.dt * frame.state.v, frame.state.memory["obstacles"]
         yield from contact.begin_frame(
             frame.kernels, x, way, frame.model.stretch.pushed, past["prediction_error"], past["penetrated"]
         )
-        reach = adaptive.reach(frame.model, frame.state, frame.targets, frame.dt) / self.planned
-        self._deepest = min(math.ceil(math.log2(max(reach / OVERRUN, 1.0))), OVERRUN_RETRIES)
         frame.watch.lap(contact.name)
 
     def _try_second_order(self, stop: float, h: float, duration: float, slowed: float) -> bool:
@@ -193,7 +192,7 @@ class CutFrame:
         fault = "" if is_sound else "unsound"
         if not fault and not contact.is_crossing_free:
             fault = "" if contact.keeps_unresolved else "crossing"
-        elif not fault and self._halvings < self._deepest and self._is_overrun(before[0]):
+        elif not fault and self._halvings < OVERRUN_RETRIES and self._is_overrun(before[0]) and self._can_be_cut():
             fault = "cut short" if self.is_spent else "overrun"
         if fault:
             frame.watch.counts[fault] += 1
@@ -212,6 +211,14 @@ class CutFrame:
         state.x, state.v = before
         contact.rewind(start)
         return False
+
+    def _can_be_cut(self) -> bool:
+        """Whether shorter substeps may still strain cloth less, see `OVERRUN_RETRIES`."""
+        if self._deepest < 0:
+            frame = self.frame
+            reach = adaptive.reach(frame.model, self._start, frame.state.memory, frame.targets, frame.dt) / self.planned
+            self._deepest = math.ceil(math.log2(max(reach / OVERRUN, 1.0)))
+        return self._halvings < self._deepest
 
     def _remember(self, duration: float, stop: float) -> None:
         for remember in self.frame.hooks.remember:
