@@ -90,6 +90,7 @@ def test_a_limp_half_hangs_and_a_stiff_half_stands_out():
     assert z[vertices[:, 0] == 0.5].mean() > -0.1
 
 
+@pytest.mark.newest
 def test_shrunken_cloth_comes_to_rest_shorter():
     vertices, quads = grid(8, 8, 1.0, 1.0)
     body = Body(vertices, quads, Material(drag=5.0), maps={"shrink": 0.8})

@@ -180,7 +180,7 @@ def shoot(simulation, ball, frames, first=0):
     return reports
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_a_ball_goes_through_a_sheet_without_a_crossing(kernels):
     simulation, body, ball = shot(kernels)
@@ -192,8 +192,8 @@ def test_a_ball_goes_through_a_sheet_without_a_crossing(kernels):
     np.testing.assert_array_equal(x, x[joined(simulation)])
 
 
-@pytest.mark.parametrize("kernels", available())
 @pytest.mark.newest
+@pytest.mark.parametrize("kernels", available()[-1:])
 def test_going_on_from_any_frame_gives_the_same_bits(kernels):
     """From before it tears, while it does, and from after: as one that begins there does."""
     simulation, body, ball = shot(kernels)
@@ -336,7 +336,7 @@ def test_a_skin_that_is_blown_up_too_far_bursts_by_its_own_tension():
     assert max(sizes) > 1.2 * sizes[first]  # untorn it would shrink to what it was
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_going_on_while_the_gas_leaves_gives_the_same_bits(kernels):
     body, material, simulation = blown_up()
