@@ -189,6 +189,7 @@ def test_half_the_pressure_everywhere_is_half_the_pressure():
     assert np.allclose(*shapes, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_a_balloon_with_a_map_still_holds_its_volume():
     vertices, triangles = icosphere(3, 0.5)

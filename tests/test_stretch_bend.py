@@ -15,6 +15,7 @@ from pbd_addon.kernels.numpy import dihedral_angles
 GRAVITY = 9.81
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 @pytest.mark.parametrize("method", ["PBD", "XPBD"])
 def test_bending_and_stretching_are_independent(method):

@@ -118,6 +118,7 @@ def test_a_strip_tears_at_the_load_that_its_strength_says():
     assert tears_at(columns=6)[0] == pytest.approx(0.965, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fastest_kernels")
 @pytest.mark.parametrize("case", [{}, {"columns": 6, "substeps": 160}, {"columns": 6, "strength": 100.0}])
 def test_so_it_does_at_any_resolution_and_number_of_substeps(case):

@@ -64,6 +64,7 @@ def test_a_fall_is_five_times_as_exact_as_in_first_order(monkeypatch):
     assert second[1] == pytest.approx(9.81, rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drag", [1.0, 4.0, 20.0])
 @pytest.mark.newest
 def test_a_fall_ends_at_the_weight_over_the_drag(drag):
