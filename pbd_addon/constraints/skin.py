@@ -211,6 +211,7 @@ class PressurizedSkin:
             self.pieces[0], edges.unmapped[1] * (self.stiffness[0] > 0.0) * lengths**3, count
         )
         self.mass_pull = np.maximum(self.pull, SIMILAR_EDGES * stiffest)
+        self.softness = np.ones(count)
         free = np.zeros(len(self.island_masses), bool)
         free[self.island_of_piece[works]] = True
         free[self.pinned] = False
@@ -242,13 +243,14 @@ class PressurizedSkin:
             return
         volume, count = self.volume, len(self.volume.pieces)
         before = self._recall(memory)
+        self.softness = self._softness()
         set_strain, sizes = self._set_strain(x)
         strain = self._strain(before, set_strain)
         ratio = np.where(volume.sets_pressure, SET_RATIO, STRAIN_RATIO)
         self._set_masses(kernels, np.maximum(strain, np.minimum(LEAST_STRAIN, ratio * strain)), h)
         self.carried = []
         if before:
-            walls = 3.0 * np.maximum(before.pressures - self.from_weight, 0.0) * sizes / self.scale
+            walls = 3.0 * np.maximum(before.pressures - self.from_weight, 0.0) * sizes * self.softness / self.scale
             kept = np.minimum(1.0, CARRIED_PER_LOAD * (set_strain + walls) / np.maximum(strain, SLACK_STRAIN))
             self.carried = [
                 kernels.carried_tensions(
@@ -275,10 +277,15 @@ class PressurizedSkin:
         grade = np.where(
             strain > SLACK_STRAIN, np.ceil(np.log(np.maximum(strain, SLACK_STRAIN)) / STRAIN_STEP), -np.inf
         )
-        if h == self.h and np.array_equal(grade, self.grade):
+        softness = np.round(np.log(self.softness) / STRAIN_STEP)
+        if h == self.h and np.array_equal([grade, softness], self.grade):
             return
-        self.h, self.grade = h, grade
+        self.h, self.grade = h, np.array([grade, softness])
         strain = np.exp(grade * STRAIN_STEP)
+        stiffness_of_row = [
+            stiffness if rows is self.struts else stiffness / self.softness[piece]
+            for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
+        ]
         heavy = np.maximum(self.masses, MASS_RATIO * h**2 * self._pull(self.mass_pull, strain))
         self.heavy = np.divide(1.0, heavy, out=np.zeros_like(heavy), where=self.is_free)
         self.unweighted: dict[bool, np.ndarray] = {}
@@ -291,15 +298,29 @@ class PressurizedSkin:
             kernels.carried_shares(
                 self.heavy, rows.rows.indices, stiffness, free, h, CARRIED_SHARE, SWEPT_SOFTNESS, OWN_SHARE
             )
-            for rows, stiffness, free in zip(self.springs, self.stiffness, self.free_rows)
+            for rows, stiffness, free in zip(self.springs, stiffness_of_row, self.free_rows)
         ]
         limits = MOST_CARRIED * h**2 * strain
         self.most = [
             np.where(stiffness > 0.0, np.inf, 0.0)
             if rows is self.struts
             else stiffness * rows.rest_lengths * limits[piece]
-            for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
+            for rows, piece, stiffness in zip(self.springs, self.pieces, stiffness_of_row)
         ]
+
+    def _softness(self) -> np.ndarray:
+        """How many times softer than its material the skin of each piece is at the moment, (pieces,)."""
+        if not any(len(rows.softness) for rows in self.skin):
+            return np.ones(len(self.scale))
+        stiff = [
+            self.volume.kernels.sum_by_piece(
+                piece, stiffness * rows.rest_lengths**2 / (rows.softness if len(rows.softness) else 1.0), len(self.scale)
+            )
+            for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
+            if rows is not self.struts
+        ]
+        total = sum(stiff)
+        return np.divide(self.scale, total, out=np.ones(len(self.scale)), where=total > 0.0)
 
     def _set_strain(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Strain of the skin of each piece by the pressure that is set, by virtual work, (pieces,) >= 0.
@@ -312,7 +333,7 @@ class PressurizedSkin:
         if volume.sets_pressure.any():
             now = np.maximum(volume.enclosed(volume.kernels, x), self.thin)
             sizes = np.where(volume.sets_pressure, now, sizes)
-        strain = self._limited(3.0 * volume.set_pressure * sizes * self.mapped / self.scale)
+        strain = self._limited(3.0 * volume.set_pressure * sizes * self.mapped * self.softness / self.scale)
         return np.where(volume.sets_pressure, np.maximum(strain, LEAST_SET), strain), sizes
 
     def _strain(self, before: Before | None, set_strain: np.ndarray) -> np.ndarray:
@@ -328,7 +349,7 @@ class PressurizedSkin:
             for rows, tensions, piece in zip(self.springs, before.tensions, self.pieces)
             if rows is not self.struts
         ]
-        return np.where(volume.sets_pressure, set_strain, self._limited(sum(pulls) / self.scale))
+        return np.where(volume.sets_pressure, set_strain, self._limited(sum(pulls) * self.softness / self.scale))
 
     def _limited(self, strain: np.ndarray) -> np.ndarray:
         """That strain (pieces,), or more where a target needs more; 0 where there is no pressure."""
@@ -338,6 +359,7 @@ class PressurizedSkin:
         """Substeps of dt seconds from x (3, n) that need no effective mass anywhere in an island, (islands,)."""
         need = np.zeros(len(self.island_masses))
         if self.active:
+            self.softness = self._softness()
             pull = self._pull(self.pull, self._strain(self._recall(memory), self._set_strain(x)[0]))
             rate = np.divide(pull, self.masses, out=np.zeros_like(pull), where=self.w > 0.0)
             np.maximum.at(need, self.islands, rate)
@@ -345,7 +367,7 @@ class PressurizedSkin:
 
     def _pull(self, stiffness: np.ndarray, strain: np.ndarray) -> np.ndarray:
         """Sum of tension over length at each particle of pieces that are strained so far, (n,) [N/m]."""
-        return (strain / (1.0 + strain))[self.volume.piece_of_particle] * stiffness
+        return (strain / (1.0 + strain) / self.softness)[self.volume.piece_of_particle] * stiffness
 
     def _recall(self, memory: np.ndarray) -> Before | None:
         """What a substep has left; None if `memory` is of other rows."""
