@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.protocol.inflation import Carried, SkinRows
 from ..kernels.protocol.motion import Islands
-from ..settings.solver_settings import SolverSettings
+from ..settings.solver_settings import ATMOSPHERE, SolverSettings
 from .base import NO_STIFFNESS, NOTHING
 from .distance import DistanceConstraints
 from .struts import StrutConstraints
@@ -230,9 +230,10 @@ class PressurizedSkin:
         ends = np.cumsum([0, *map(len, self.pieces), count, count, count, len(free)]).tolist()
         self.places = [slice(start, end) for start, end in zip(ends, ends[1:])]
         held = np.cbrt(volume.target / np.maximum(volume.sizes, 1e-300)) - 1.0
+        self.filled = volume.flat & ~volume.sets_pressure
         self.held = np.where(volume.holds_volume, held, 0.0)
         self.blows = np.zeros(len(w), bool)
-        self.blows[inside] = volume.sets_pressure[volume.piece_of_particle[inside]]
+        self.blows[inside] = (volume.sets_pressure | self.filled)[volume.piece_of_particle[inside]]
 
     def begin_substep(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> None:
         """Set the effective masses for a substep of h [s], and carry tensions over.
@@ -246,7 +247,7 @@ class PressurizedSkin:
         self.softness = self._softness()
         set_strain, sizes = self._set_strain(x)
         strain = self._strain(before, set_strain)
-        ratio = np.where(volume.sets_pressure, SET_RATIO, STRAIN_RATIO)
+        ratio = np.where(volume.sets_pressure | self.filled, SET_RATIO, STRAIN_RATIO)
         self._set_masses(kernels, np.maximum(strain, np.minimum(LEAST_STRAIN, ratio * strain)), h)
         self.carried = []
         if before:
@@ -268,7 +269,12 @@ class PressurizedSkin:
         reached = before.targets if before else volume.enclosed(kernels, x)
         self.taken = before.taken * np.exp(-h / ENERGY_MEMORY) if before else np.zeros(len(self.island_masses))
         most = min(VOLUME_STEP, VOLUME_RATE * h)
-        volume.aim = np.minimum(np.maximum(volume.target, (1.0 - most) * reached), (1.0 + most) * reached)
+        step = most * np.where(volume.flat, volume.sizes, reached)
+        volume.aim = np.minimum(np.maximum(volume.target, reached - step), reached + step)
+        if volume.flat.any():
+            held = before.pressures if before else np.zeros(count)
+            coming = (ATMOSPHERE + held) * (volume.enclosed(kernels, x) + step)
+            volume.most = np.where(volume.flat, coming, np.inf)
         self.before = x.copy()
         self.inner, self.outer = None, None
 
@@ -333,8 +339,22 @@ class PressurizedSkin:
         if volume.sets_pressure.any():
             now = np.maximum(volume.enclosed(volume.kernels, x), self.thin)
             sizes = np.where(volume.sets_pressure, now, sizes)
-        strain = self._limited(3.0 * volume.set_pressure * sizes * self.mapped * self.softness / self.scale)
+        strain = 3.0 * volume.set_pressure * sizes * self.mapped * self.softness / self.scale
+        if self.filled.any():
+            strain = np.where(self.filled, np.maximum(self._lengthened(x), LEAST_SET), strain)
+        strain = self._limited(strain)
         return np.where(volume.sets_pressure, np.maximum(strain, LEAST_SET), strain), sizes
+
+    def _lengthened(self, x: np.ndarray) -> np.ndarray:
+        """Strain of the skin of each piece by the lengths of its edges at x (3, n), (pieces,)."""
+        pulls = [
+            self.volume.kernels.sum_by_piece(
+                piece, stiffness * rows.rest_lengths**2 * (rows.stretches(x) - 1.0), len(self.scale)
+            )
+            for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
+            if rows is not self.struts
+        ]
+        return np.asarray(sum(pulls) / self.scale)
 
     def _strain(self, before: Before | None, set_strain: np.ndarray) -> np.ndarray:
         """Strain of the skin of each piece, by its tensions, its target or its pressure, (pieces,) >= 0.
@@ -349,7 +369,7 @@ class PressurizedSkin:
             for rows, tensions, piece in zip(self.springs, before.tensions, self.pieces)
             if rows is not self.struts
         ]
-        return np.where(volume.sets_pressure, set_strain, self._limited(sum(pulls) * self.softness / self.scale))
+        return np.where(volume.sets_pressure | self.filled, set_strain, self._limited(sum(pulls) * self.softness / self.scale))
 
     def _limited(self, strain: np.ndarray) -> np.ndarray:
         """That strain (pieces,), or more where a target needs more; 0 where there is no pressure."""
