@@ -186,7 +186,7 @@ class PressurizedSkin:
         self.whole = Islands(masses, self.islands, self.island_masses)
         heavy = np.bincount(self.islands, masses * weighty) / np.maximum(self.island_masses, 1e-300)
         self.falling = np.outer(settings.gravity, heavy)
-        self.h, self.grade = 0.0, NOTHING
+        self.h, self.grades = 0.0, NOTHING
         self.carried: list[np.ndarray] = []
         self.inner: np.ndarray | None = None
         self.outer: np.ndarray | None = None
@@ -289,16 +289,16 @@ class PressurizedSkin:
         grade = np.where(
             strain > SLACK_STRAIN, np.ceil(np.log(np.maximum(strain, SLACK_STRAIN)) / STRAIN_STEP), -np.inf
         )
-        softness = np.round(np.log(self.softness) / STRAIN_STEP)
-        if h == self.h and np.array_equal([grade, softness], self.grade):
+        grades = np.stack([grade, np.round(np.log(self.softness) / STRAIN_STEP)])
+        if h == self.h and np.array_equal(grades, self.grades):
             return
-        self.h, self.grade = h, np.array([grade, softness])
-        strain = np.exp(grade * STRAIN_STEP)
+        self.h, self.grades = h, grades
+        strain, softness = np.exp(grades * STRAIN_STEP)
         stiffness_of_row = [
-            stiffness if rows is self.struts else stiffness / self.softness[piece]
+            stiffness if rows is self.struts else stiffness / softness[piece]
             for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
         ]
-        heavy = np.maximum(self.masses, MASS_RATIO * h**2 * self._pull(self.mass_pull, strain))
+        heavy = np.maximum(self.masses, MASS_RATIO * h**2 * self._pull(self.mass_pull, strain, softness))
         self.heavy = np.divide(1.0, heavy, out=np.zeros_like(heavy), where=self.is_free)
         self.unweighted: dict[bool, np.ndarray] = {}
         for kind in (self.volume, *self.outside, *self.springs):
@@ -326,7 +326,9 @@ class PressurizedSkin:
             return np.ones(len(self.scale))
         stiff = [
             self.volume.kernels.sum_by_piece(
-                piece, stiffness * rows.rest_lengths**2 / (rows.softness if len(rows.softness) else 1.0), len(self.scale)
+                piece,
+                stiffness * rows.rest_lengths**2 / (rows.softness if len(rows.softness) else 1.0),
+                len(self.scale),
             )
             for rows, piece, stiffness in zip(self.springs, self.pieces, self.stiffness)
             if rows is not self.struts
@@ -375,7 +377,9 @@ class PressurizedSkin:
             for rows, tensions, piece in zip(self.springs, before.tensions, self.pieces)
             if rows is not self.struts
         ]
-        return np.where(volume.sets_pressure | self.filled, set_strain, self._limited(sum(pulls) * self.softness / self.scale))
+        return np.where(
+            volume.sets_pressure | self.filled, set_strain, self._limited(sum(pulls) * self.softness / self.scale)
+        )
 
     def _limited(self, strain: np.ndarray) -> np.ndarray:
         """That strain (pieces,), or more where a target needs more; 0 where there is no pressure."""
@@ -386,14 +390,15 @@ class PressurizedSkin:
         need = np.zeros(len(self.island_masses))
         if self.active:
             self.softness = self._softness()
-            pull = self._pull(self.pull, self._strain(self._recall(memory), self._set_strain(x)[0]))
+            strain = self._strain(self._recall(memory), self._set_strain(x)[0])
+            pull = self._pull(self.pull, strain, self.softness)
             rate = np.divide(pull, self.masses, out=np.zeros_like(pull), where=self.w > 0.0)
             np.maximum.at(need, self.islands, rate)
         return dt * np.sqrt(STABLE_RATIO * need)
 
-    def _pull(self, stiffness: np.ndarray, strain: np.ndarray) -> np.ndarray:
-        """Sum of tension over length at each particle of pieces that are strained so far, (n,) [N/m]."""
-        return (strain / (1.0 + strain) / self.softness)[self.volume.piece_of_particle] * stiffness
+    def _pull(self, stiffness: np.ndarray, strain: np.ndarray, softness: np.ndarray) -> np.ndarray:
+        """Sum of tension over length at each particle of pieces that are strained and softened so far, (n,) [N/m]."""
+        return (strain / (1.0 + strain) / softness)[self.volume.piece_of_particle] * stiffness
 
     def _recall(self, memory: np.ndarray) -> Before | None:
         """What a substep has left; None if `memory` is of other rows."""

@@ -33,7 +33,7 @@ class Piece(NamedTuple):
         body: Index of the body.
         triangles: Surface, (t, 3) int.
         caps: Vertices around each opening, list of (k,) int, in the direction of the triangles.
-        rest_volume: Signed volume at rest [m³]; negative if the normals point inward, 0 of sheets that lie on each other.
+        rest_volume: Signed volume at rest [m³]; negative if the normals point inward, 0 of sheets on each other.
         area: Of the triangles at rest [m²].
     """
 

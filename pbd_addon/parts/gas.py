@@ -56,8 +56,8 @@ class Inflation(Checked):
     contents: float = setting(
         0.0,
         "Contents",
-        "Liters that Volume holds, or of outside air that Gas begins with, shared by all pieces; what flat sheets can be "
-        "filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume",
+        "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets "
+        "are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume",
         unit="l",
         low=0.0,
         high=1e9,

@@ -37,7 +37,7 @@ class Elastomer(Checked):
     rubber: bool = setting(
         False,
         "Rubber",
-        "Tension softens when it is stretched by more than a tenth, and stiffens again from three times the length on. "
+        "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. "
         "A balloon needs the most pressure at the beginning",
         rigid=False,
         panel="stiffness",
