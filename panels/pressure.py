@@ -24,7 +24,10 @@ class Pressure(BodyPanel):
             group = "volume, PBD" if mode == "VOLUME" else "overpressure, PBD"
         else:
             group = "volume" if mode == "VOLUME" else "overpressure"
-        draw_group(columns(layout), settings, group)
+        flow = columns(layout)
+        draw_group(flow, settings, group)
+        if mode in ("VOLUME", "GAS"):
+            draw_group(flow, settings, "contents")
         draw_measured(context, layout)
 
 

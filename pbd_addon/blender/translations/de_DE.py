@@ -885,6 +885,8 @@ TEXTS = {
     "Air Density": "Luftdichte",
     "Gas Density": "Gasdichte",
     "Pump": "Pumpe",
+    "Contents": "Inhalt",
+    "Rubber": "Gummi",
     "Burst Pressure": "Berstdruck",
     "Burst Strain": "Berstdehnung",
     # Air
@@ -894,6 +896,8 @@ TEXTS = {
     "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, water 1000 kg/m³. 0: the same as outside": "Masse eines Kubikmeters dessen, was innen ist und ihn trägt. Helium 0.17, Wasserstoff 0.084, Heißluft 0.95, Wasser 1000 kg/m³. 0: wie außen",
     "Mass of a cubic meter of what is around the cloth. Air 1.2, vacuum 0, water 1000 kg/m³": "Masse eines Kubikmeters dessen, was das Gewebe umgibt. Luft 1.2, Vakuum 0, Wasser 1000 kg/m³",
     "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out": "Gas: Luft, die hineingepumpt wird, in Litern der Luft draußen. Ein Atemstoß 1 l/s; unter 0 entweicht sie",
+    "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "Liter, die Volumen hält, oder Außenluft, mit der Gas beginnt, für alle Teile zusammen: womit flache Bahnen gefüllt werden. Folienballon von 45 cm 14 l, 0: nach dem Ruhevolumen",
+    "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "Die Zugsteifigkeit lässt beim Dehnen nach wie bei Gummi und nimmt jenseits der dreifachen Länge wieder zu. Ein Ballon braucht am Anfang den größten Druck",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "Widerstandsbeiwert von Luft, die an der Oberfläche entlangstreicht. Gewebe 0.03, Folie 0.02",
     "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "Widerstandsbeiwert von Luft, die gegen die Oberfläche bläst. Gewebe 1.2, jede Seite eines Balls 0.31, 0 spürt keinen Wind",
     "Curve Guide": "Kurvenführung",

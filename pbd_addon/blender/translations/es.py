@@ -885,6 +885,8 @@ TEXTS = {
     "Air Density": "Densidad del aire",
     "Gas Density": "Densidad del gas",
     "Pump": "Bomba",
+    "Contents": "Contenido",
+    "Rubber": "Goma",
     "Burst Pressure": "Presión de rotura",
     "Burst Strain": "Deformación de rotura",
     # Air
@@ -894,6 +896,8 @@ TEXTS = {
     "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, water 1000 kg/m³. 0: the same as outside": "Masa de un metro cúbico de lo que hay dentro, que lo eleva. Helio 0.17, hidrógeno 0.084, aire caliente 0.95, agua 1000 kg/m³. 0: lo mismo que fuera",
     "Mass of a cubic meter of what is around the cloth. Air 1.2, vacuum 0, water 1000 kg/m³": "Masa de un metro cúbico de lo que rodea la tela. Aire 1.2, vacío 0, agua 1000 kg/m³",
     "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out": "Gas: aire que se bombea, en litros de aire como el de fuera. Un soplo 1 l/s; por debajo de 0 se escapa",
+    "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "Litros que mantiene Volumen, o de aire de fuera con los que empieza Gas, para todas las piezas juntas: con lo que se llenan láminas planas. Globo de film de 45 cm 14 l, 0: según el volumen en reposo",
+    "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "La tensión cede al estirarse como la de la goma y vuelve a crecer más allá del triple de la longitud. Un globo necesita la mayor presión al principio",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "Coeficiente de arrastre del aire que se desliza por la superficie. Tela 0.03, lámina 0.02",
     "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "Coeficiente de arrastre del aire que sopla contra la superficie. Tela 1.2, cada lado de un balón 0.31, 0 no siente el viento",
     "Curve Guide": "Guía de curva",

@@ -885,6 +885,8 @@ TEXTS = {
     "Air Density": "Densité de l'air",
     "Gas Density": "Densité du gaz",
     "Pump": "Pompe",
+    "Contents": "Contenu",
+    "Rubber": "Caoutchouc",
     "Burst Pressure": "Pression de rupture",
     "Burst Strain": "Déformation de rupture",
     # Air
@@ -894,6 +896,8 @@ TEXTS = {
     "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, water 1000 kg/m³. 0: the same as outside": "Masse d'un mètre cube de ce qui est dedans, qui le porte. Hélium 0.17, hydrogène 0.084, air chaud 0.95, eau 1000 kg/m³. 0 : comme dehors",
     "Mass of a cubic meter of what is around the cloth. Air 1.2, vacuum 0, water 1000 kg/m³": "Masse d'un mètre cube de ce qui entoure le tissu. Air 1.2, vide 0, eau 1000 kg/m³",
     "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out": "Gaz : air pompé, en litres d'air du dehors. Un souffle 1 l/s ; en dessous de 0 il fuit",
+    "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "Litres que Volume maintient, ou d'air du dehors avec lesquels Gaz commence, pour toutes les pièces ensemble : de quoi remplir des feuilles plates. Ballon en film de 45 cm 14 l, 0 : selon le volume au repos",
+    "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "La tension faiblit à l'étirement comme celle du caoutchouc, et remonte au-delà du triple de la longueur. Un ballon demande le plus de pression au début",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "Coefficient de traînée de l'air qui glisse le long de la surface. Tissu 0.03, film 0.02",
     "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "Coefficient de traînée de l'air qui souffle contre la surface. Tissu 1.2, chaque côté d'une balle 0.31, 0 ne sent pas le vent",
     "Curve Guide": "Guide de courbe",

@@ -885,6 +885,8 @@ TEXTS = {
     "Air Density": "空気密度",
     "Gas Density": "気体密度",
     "Pump": "ポンプ",
+    "Contents": "内容量",
+    "Rubber": "ゴム",
     "Burst Pressure": "破裂圧",
     "Burst Strain": "破裂ひずみ",
     # Air
@@ -894,6 +896,8 @@ TEXTS = {
     "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, water 1000 kg/m³. 0: the same as outside": "内部の 1 立方メートルあたりの質量で、浮力を生みます。ヘリウム 0.17、水素 0.084、熱気 0.95、水 1000 kg/m³。0 は外と同じ",
     "Mass of a cubic meter of what is around the cloth. Air 1.2, vacuum 0, water 1000 kg/m³": "クロスを取り巻くものの 1 立方メートルあたりの質量。空気 1.2、真空 0、水 1000 kg/m³",
     "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out": "気体: 送り込む空気（外気のリットル）。ひと息 1 l/s、0 未満では漏れます",
+    "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "ボリュームが保つ、または気体が最初に持つ外気のリットル（全ての部分の合計）。平らなシートを満たす量。45 cm のフィルム風船 14 l、0 では静止時の体積",
+    "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "ゴムのように、伸ばすと張力が弱まり、長さの3倍を超えると再び硬くなります。風船は膨らませ始めに最も高い圧力が要ります",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "表面に沿って流れる空気の抗力係数。布 0.03、フィルム 0.02",
     "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "表面に当たる空気の抗力係数。布 1.2、ボールの各面 0.31、0 は風を受けません",
     "Curve Guide": "カーブガイド",

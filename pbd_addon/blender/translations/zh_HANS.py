@@ -885,6 +885,8 @@ TEXTS = {
     "Air Density": "空气密度",
     "Gas Density": "气体密度",
     "Pump": "充气",
+    "Contents": "内容量",
+    "Rubber": "橡胶",
     "Burst Pressure": "破裂压力",
     "Burst Strain": "破裂应变",
     # Air
@@ -894,6 +896,8 @@ TEXTS = {
     "Mass of a cubic meter of what is inside, which lifts it. Helium 0.17, hydrogen 0.084, hot air 0.95, water 1000 kg/m³. 0: the same as outside": "内部每立方米的质量，产生升力。氦气 0.17、氢气 0.084、热空气 0.95、水 1000 kg/m³。0 表示与外部相同",
     "Mass of a cubic meter of what is around the cloth. Air 1.2, vacuum 0, water 1000 kg/m³": "布料周围每立方米的质量。空气 1.2、真空 0、水 1000 kg/m³",
     "Gas: air that is pumped in, in liters of air as it is outside. A breath 1 l/s; below 0 it leaks out": "气体：泵入的空气，以外部空气的升计。一口气 1 l/s；低于 0 则漏出",
+    "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "“体积”保持的升数，或“气体”开始时的外部空气升数，所有部分合计：用于充满平放的片材。45 cm 铝箔气球 14 l，0：按静止体积",
+    "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "拉伸时张力像橡胶一样变软，超过三倍长度后再次变硬。气球在开始时需要最大的压力",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "沿表面流动的空气的阻力系数。布料 0.03，薄膜 0.02",
     "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "吹向表面的空气的阻力系数。布料 1.2，球的每一面 0.31，0 表示不受风",
     "Curve Guide": "曲线导引",
