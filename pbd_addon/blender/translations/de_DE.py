@@ -1003,4 +1003,12 @@ TEXTS = {
     "{objects} attached to '{other}', at most {far} m away": "{objects} an „{other}“ befestigt, höchstens {far} m entfernt",
     "Export Vertex Animation Texture": "Vertex-Animation-Textur exportieren",
     "Export Metrics": "Messwerte exportieren",
+    "Panels": "Bedienfelder",
+    "Which panels are shown": "Welche Bedienfelder gezeigt werden",
+    "Simple": "Einfach",
+    "Full": "Alle",
+    "Those that most scenes need, and others once they are used": "Die meisten Szenen brauchen nur diese; andere erscheinen, sobald sie benutzt werden",
+    "All, with maps, field weights, plasticity, internal springs and tearing too": "Alle, auch Gewichte von Eigenschaften und Kraftfeldern, Plastizität, innere Federn und Reißen",
+    "Split Selected": "Auswahl auftrennen",
+    "Resistance of folds to being changed": "Widerstand von Falten gegen Veränderung",
 }

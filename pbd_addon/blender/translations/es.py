@@ -1003,4 +1003,12 @@ TEXTS = {
     "{objects} attached to '{other}', at most {far} m away": "{objects} sujeto a «{other}», a {far} m como máximo",
     "Export Vertex Animation Texture": "Exportar textura de animación de vértices",
     "Export Metrics": "Exportar métricas",
+    "Panels": "Paneles",
+    "Which panels are shown": "Qué paneles se muestran",
+    "Simple": "Simple",
+    "Full": "Completo",
+    "Those that most scenes need, and others once they are used": "Los que necesita la mayoría de las escenas, y otros en cuanto se usan",
+    "All, with maps, field weights, plasticity, internal springs and tearing too": "Todos, también mapas, pesos de campos, plasticidad, muelles internos y desgarro",
+    "Split Selected": "Separar selección",
+    "Resistance of folds to being changed": "Resistencia de los pliegues a cambiar",
 }

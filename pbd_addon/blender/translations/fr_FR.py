@@ -1003,4 +1003,12 @@ TEXTS = {
     "{objects} attached to '{other}', at most {far} m away": "{objects} attaché à « {other} », à {far} m au plus",
     "Export Vertex Animation Texture": "Exporter une texture d'animation de sommets",
     "Export Metrics": "Exporter les mesures",
+    "Panels": "Panneaux",
+    "Which panels are shown": "Quels panneaux sont affichés",
+    "Simple": "Simple",
+    "Full": "Complet",
+    "Those that most scenes need, and others once they are used": "Ceux dont la plupart des scènes ont besoin, et d'autres dès qu'ils servent",
+    "All, with maps, field weights, plasticity, internal springs and tearing too": "Tous, avec les cartes, poids de champs, plasticité, ressorts internes et déchirure",
+    "Split Selected": "Séparer la sélection",
+    "Resistance of folds to being changed": "Résistance des plis au changement",
 }

@@ -1003,4 +1003,12 @@ TEXTS = {
     "{objects} attached to '{other}', at most {far} m away": "{objects} を '{other}' に取り付けました (最大 {far} m)",
     "Export Vertex Animation Texture": "頂点アニメーションテクスチャを書き出す",
     "Export Metrics": "計測値を書き出す",
+    "Panels": "パネル",
+    "Which panels are shown": "表示するパネル",
+    "Simple": "シンプル",
+    "Full": "すべて",
+    "Those that most scenes need, and others once they are used": "ほとんどのシーンで必要なもの。ほかは使われると表示されます",
+    "All, with maps, field weights, plasticity, internal springs and tearing too": "マップ、フィールドウェイト、塑性、内部スプリング、裂けも含むすべて",
+    "Split Selected": "選択を分割",
+    "Resistance of folds to being changed": "折り目が変わることへの抵抗",
 }

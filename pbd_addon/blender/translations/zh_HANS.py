@@ -1003,4 +1003,12 @@ TEXTS = {
     "{objects} attached to '{other}', at most {far} m away": "{objects} 已附着到“{other}”，最远 {far} m",
     "Export Vertex Animation Texture": "导出顶点动画贴图",
     "Export Metrics": "导出指标",
+    "Panels": "面板",
+    "Which panels are shown": "显示哪些面板",
+    "Simple": "简单",
+    "Full": "完整",
+    "Those that most scenes need, and others once they are used": "大多数场景所需的面板，其他面板在使用后显示",
+    "All, with maps, field weights, plasticity, internal springs and tearing too": "全部，包括权重图、力场权重、塑性、内部弹簧和撕裂",
+    "Split Selected": "拆分所选",
+    "Resistance of folds to being changed": "褶皱对变化的阻力",
 }
