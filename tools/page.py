@@ -31,7 +31,9 @@ def to_html(text: str, website: str = "") -> str:
             lines = lines[1:]
         if not lines:
             continue
-        if lines[0].startswith("- "):
+        if block.startswith("<!--"):
+            blocks.append(block)
+        elif lines[0].startswith("- "):
             items = "\n".join(lines)[2:].split("\n- ")
             blocks.append("<ul>" + "".join(f"<li>{_spans(item, website)}</li>\n" for item in items) + "</ul>")
         else:
