@@ -447,6 +447,8 @@ TEXTS = {
     "File to read": "Zu lesende Datei",
     "Edge Length": "Kantenlänge",
     "Length of the edges of the mesh. A shirt 0.02 m, for fine folds 0.01 m": "Länge der Kanten der Masche. Ein Hemd 0.02 m, für feine Falten 0.01 m",
+    "Waist Height": "Taillenhöhe",
+    "Height of the sides that GarmentCode holds at the waist. mean_all.obj 1.09 m; 0 m as in the file": "Höhe der Seiten, die GarmentCode an der Taille hält. mean_all.obj 1.09 m; 0 m wie in der Datei",
     "{panels} panels with {stitches} stitches imported, {vertices} vertices": "{panels} Schnittteile mit {stitches} Nähten importiert, {vertices} Punkte",
     "Not read: {names}": "Nicht gelesen: {names}",
     "Not read: {names} and {count} more": "Nicht gelesen: {names} und {count} weitere",

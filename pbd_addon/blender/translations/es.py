@@ -447,6 +447,8 @@ TEXTS = {
     "File to read": "Archivo que se lee",
     "Edge Length": "Longitud de bordes",
     "Length of the edges of the mesh. A shirt 0.02 m, for fine folds 0.01 m": "Longitud de los bordes de la malla. Una camisa 0.02 m, para pliegues finos 0.01 m",
+    "Waist Height": "Altura de la cintura",
+    "Height of the sides that GarmentCode holds at the waist. mean_all.obj 1.09 m; 0 m as in the file": "Altura de los lados que GarmentCode sujeta a la cintura. mean_all.obj 1.09 m; 0 m como en el archivo",
     "{panels} panels with {stitches} stitches imported, {vertices} vertices": "{panels} piezas con {stitches} costuras importadas, {vertices} vértices",
     "Not read: {names}": "No se leyó: {names}",
     "Not read: {names} and {count} more": "No se leyó: {names} y {count} más",

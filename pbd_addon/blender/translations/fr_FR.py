@@ -447,6 +447,8 @@ TEXTS = {
     "File to read": "Fichier à lire",
     "Edge Length": "Longueur des arêtes",
     "Length of the edges of the mesh. A shirt 0.02 m, for fine folds 0.01 m": "Longueur des arêtes du maillage. Une chemise 0.02 m, pour des plis fins 0.01 m",
+    "Waist Height": "Hauteur de taille",
+    "Height of the sides that GarmentCode holds at the waist. mean_all.obj 1.09 m; 0 m as in the file": "Hauteur des côtés que GarmentCode tient à la taille. mean_all.obj 1.09 m ; 0 m comme dans le fichier",
     "{panels} panels with {stitches} stitches imported, {vertices} vertices": "{panels} pièces avec {stitches} coutures importées, {vertices} sommets",
     "Not read: {names}": "Non lu : {names}",
     "Not read: {names} and {count} more": "Non lu : {names} et {count} autres",

@@ -447,6 +447,8 @@ TEXTS = {
     "File to read": "読み込むファイル",
     "Edge Length": "辺の長さ",
     "Length of the edges of the mesh. A shirt 0.02 m, for fine folds 0.01 m": "メッシュの辺の長さ。シャツ 0.02 m、細かいしわには 0.01 m",
+    "Waist Height": "ウエストの高さ",
+    "Height of the sides that GarmentCode holds at the waist. mean_all.obj 1.09 m; 0 m as in the file": "GarmentCode がウエストに留める辺の高さ。mean_all.obj は 1.09 m、0 m ならファイルのとおり",
     "{panels} panels with {stitches} stitches imported, {vertices} vertices": "{panels} 枚のパネルと {stitches} 本の縫い目をインポートしました。頂点 {vertices}",
     "Not read: {names}": "読み込まれなかったもの: {names}",
     "Not read: {names} and {count} more": "読み込まれなかったもの: {names}、ほか {count} 件",

@@ -447,6 +447,8 @@ TEXTS = {
     "File to read": "要读取的文件",
     "Edge Length": "边长",
     "Length of the edges of the mesh. A shirt 0.02 m, for fine folds 0.01 m": "网格的边长. 衬衫 0.02 m, 细褶 0.01 m",
+    "Waist Height": "腰部高度",
+    "Height of the sides that GarmentCode holds at the waist. mean_all.obj 1.09 m; 0 m as in the file": "GarmentCode 固定在腰部的边的高度. mean_all.obj 1.09 m; 0 m 与文件一致",
     "{panels} panels with {stitches} stitches imported, {vertices} vertices": "已导入 {panels} 块裁片和 {stitches} 条接缝, {vertices} 个顶点",
     "Not read: {names}": "未读取: {names}",
     "Not read: {names} and {count} more": "未读取: {names} 以及另外 {count} 项",
