@@ -42,8 +42,8 @@ SCRATCH = {
     "SeamConstraints": "rows alpha lengths path",
     "SlideConstraints": "alpha at begun fraction gaps normals path targets",
     "TetherConstraints": "particles anchors body weights lengths strain slack fallen grown",
-    "VolumeConstraints": "aim flat gas last most pumped push pushed_away pieces side sizes smallest target piece_of_particle "
-    "_closed",
+    "VolumeConstraints": "aim flat gas last most pumped push pushed_away pieces side sizes smallest target "
+    "piece_of_particle _closed",
 }
 
 PLAYED = (
