@@ -143,6 +143,7 @@ def test_springs_are_solved_around_welds_without_a_push(kernels):
     assert np.abs(strain).mean() < 0.01
 
 
+@pytest.mark.newest
 def test_four_panels_meet_in_one_point():
     """Those that lie opposite have no seam with each other, and still do not keep the others apart there."""
     flat, quads = grid(6, 6, 0.15, 0.15)
@@ -160,6 +161,7 @@ def test_four_panels_meet_in_one_point():
     assert gaps(simulation, body, pairs).max() == 0.0
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("aside", [0.0, 0.3])
 def test_where_panels_lie_at_rest_does_not_say_how_far_apart_they_are(aside):
     """As in a pattern: on one another they keep their distance, and beside one another what is sewn is between them."""
@@ -259,6 +261,7 @@ def test_a_body_is_sewn_among_others_as_it_is_alone():
     np.testing.assert_allclose(gaps(both, roped, pairs), 0.3, atol=1e-9)
 
 
+@pytest.mark.newest
 def test_momentum_is_kept():
     """Of two panels in space, while they close, meet and are one."""
     simulation, body, pairs = sew(columns=9, rows=8, width=0.3, height=0.3, apart=0.3)
@@ -329,7 +332,7 @@ def stepped(simulation, body, frames):
     return simulation.positions(body).copy()
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_going_on_from_any_frame_gives_the_same_bits(kernels):
     """From before the first pair met, from when some had, from after all were one: as one that begins there does."""
@@ -475,6 +478,7 @@ def test_what_is_sewn_first_floats_until_its_seams_have_closed(kernels):
     assert fallen[2] < -0.15 and fallen[1] > 0.01
 
 
+@pytest.mark.newest
 def test_what_pins_hold_open_does_not_float_for_ever():
     """Twice the closing time at most."""
     vertices, faces, pairs = panels(columns=6, rows=5)
