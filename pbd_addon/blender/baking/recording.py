@@ -58,7 +58,8 @@ def record(
     """Simulate missing frames and record the shapes of objects, by uid, with the user's shape keys or without.
 
     No reference to Blender's data is kept across a yield, of the progress. Baked objects are read from their bakes,
-    what follows a proxy as it is shown. The scene stays at `frame_end`. Raises a `PBDError` if a step fails, or an object or the scene is gone.
+    what follows a proxy as it is shown. The scene stays at `frame_end`. Raises a `PBDError` if a step fails, or an
+    object or the scene is gone.
     """
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
