@@ -105,7 +105,11 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
         for collection in obj.users_collection:
             collection.objects.link(made)
         for prop in obj.pbd_collider.bl_rna.properties:
-            if not prop.is_readonly and obj.pbd_collider.is_property_set(prop.identifier):
+            if (
+                not prop.is_readonly
+                and prop.identifier != "group"
+                and obj.pbd_collider.is_property_set(prop.identifier)
+            ):
                 setattr(made.pbd_collider, prop.identifier, getattr(obj.pbd_collider, prop.identifier))
         obj.pbd_collider.enabled, made.pbd_collider.enabled = False, True
         return made

@@ -168,6 +168,7 @@ def draw_problems(context: Context, layout: Layout) -> None:
     foreign = linked.problem(obj)
     if foreign:
         draw_problem(context, layout, foreign)
+        layout.operator("object.pbd_make_override", icon="LIBRARY_DATA_OVERRIDE")
     elif running is not None and running.message and running.bake is None and not running.is_coming:
         draw_problem(context, layout, running.message, is_late=running.is_late)
         if running.is_late:

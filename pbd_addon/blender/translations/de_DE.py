@@ -1032,4 +1032,10 @@ TEXTS = {
     "Crosses '{name}': {count} vertices": "Durchdringt „{name}“: {count} Punkte",
     "Squeezed by '{name}': {count} vertices": "Gequetscht von „{name}“: {count} Punkte",
     "Inside '{name}': {count} vertices": "In „{name}“: {count} Punkte",
+    "Cloth meets only faces whose vertices are all in this group: a body without its arms. None: all faces. Press Reset to see changed weights": "Gewebe trifft nur Flächen, deren Punkte alle in dieser Gruppe sind: ein Körper ohne seine Arme. Keine: alle Flächen. Zurücksetzen zeigt geänderte Gewichte",
+    "'{name}' has no vertex group '{group}' to collide with: choose another group": "„{name}“ hat keine Punktgruppe „{group}“ für Kollisionen: eine andere Gruppe wählen",
+    "Make Override That Plays": "Override machen, der abspielt",
+    "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "Aus dem verknüpften Objekt einen Bibliotheks-Override mit einer Masche dieser Datei machen, der hier simuliert und gespeichert werden kann",
+    "The active object is not linked from another file": "Das aktive Objekt ist nicht aus einer anderen Datei verknüpft",
+    "'{name}' is an override with a mesh of this file": "„{name}“ ist ein Override mit einer Masche dieser Datei",
 }

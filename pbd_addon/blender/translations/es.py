@@ -1032,4 +1032,10 @@ TEXTS = {
     "Crosses '{name}': {count} vertices": "Cruza «{name}»: {count} vértices",
     "Squeezed by '{name}': {count} vertices": "Apretado por «{name}»: {count} vértices",
     "Inside '{name}': {count} vertices": "Dentro de «{name}»: {count} vértices",
+    "Cloth meets only faces whose vertices are all in this group: a body without its arms. None: all faces. Press Reset to see changed weights": "La tela solo choca con caras cuyos vértices están todos en este grupo: un cuerpo sin brazos. Ninguno: todas las caras. Pulsa Reiniciar para ver pesos cambiados",
+    "'{name}' has no vertex group '{group}' to collide with: choose another group": "«{name}» no tiene el grupo de vértices «{group}» para colisionar: elige otro grupo",
+    "Make Override That Plays": "Crear una sobrescritura que se simula",
+    "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "Convertir el objeto enlazado en una sobrescritura de biblioteca con una malla de este archivo, que se puede simular y guardar aquí",
+    "The active object is not linked from another file": "El objeto activo no está enlazado desde otro archivo",
+    "'{name}' is an override with a mesh of this file": "«{name}» es una sobrescritura con una malla de este archivo",
 }

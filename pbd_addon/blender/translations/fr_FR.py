@@ -1032,4 +1032,10 @@ TEXTS = {
     "Crosses '{name}': {count} vertices": "Croise « {name} » : {count} sommets",
     "Squeezed by '{name}': {count} vertices": "Coincé par « {name} » : {count} sommets",
     "Inside '{name}': {count} vertices": "Dans « {name} » : {count} sommets",
+    "Cloth meets only faces whose vertices are all in this group: a body without its arms. None: all faces. Press Reset to see changed weights": "Le tissu ne rencontre que les faces dont tous les sommets sont dans ce groupe : un corps sans ses bras. Aucun : toutes les faces. Réinitialiser montre des poids changés",
+    "'{name}' has no vertex group '{group}' to collide with: choose another group": "« {name} » n'a pas de groupe de sommets « {group} » à rencontrer : choisir un autre groupe",
+    "Make Override That Plays": "Créer une dérogation qui se simule",
+    "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "Faire de l'objet lié une dérogation de bibliothèque avec un maillage de ce fichier, qui peut être simulée et enregistrée ici",
+    "The active object is not linked from another file": "L'objet actif n'est pas lié depuis un autre fichier",
+    "'{name}' is an override with a mesh of this file": "« {name} » est une dérogation avec un maillage de ce fichier",
 }

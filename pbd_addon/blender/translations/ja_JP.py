@@ -1032,4 +1032,10 @@ TEXTS = {
     "Crosses '{name}': {count} vertices": "「{name}」と交差: {count} 頂点",
     "Squeezed by '{name}': {count} vertices": "「{name}」に挟まれています: {count} 頂点",
     "Inside '{name}': {count} vertices": "「{name}」の中: {count} 頂点",
+    "Cloth meets only faces whose vertices are all in this group: a body without its arms. None: all faces. Press Reset to see changed weights": "布は、すべての頂点がこのグループにある面とだけ衝突します（腕を除いた体など）。なし: すべての面。ウェイトの変更はリセットで反映されます",
+    "'{name}' has no vertex group '{group}' to collide with: choose another group": "「{name}」に衝突用の頂点グループ「{group}」がありません。別のグループを選んでください",
+    "Make Override That Plays": "再生できるオーバーライドを作成",
+    "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "リンクされたオブジェクトを、このファイルのメッシュを持つライブラリオーバーライドにして、ここでシミュレートして保存できるようにします",
+    "The active object is not linked from another file": "アクティブオブジェクトは他のファイルからリンクされていません",
+    "'{name}' is an override with a mesh of this file": "「{name}」は、このファイルのメッシュを持つオーバーライドです",
 }

@@ -1032,4 +1032,10 @@ TEXTS = {
     "Crosses '{name}': {count} vertices": "穿过“{name}”：{count} 个顶点",
     "Squeezed by '{name}': {count} vertices": "被“{name}”挤压：{count} 个顶点",
     "Inside '{name}': {count} vertices": "在“{name}”内：{count} 个顶点",
+    "Cloth meets only faces whose vertices are all in this group: a body without its arms. None: all faces. Press Reset to see changed weights": "布料只与所有顶点都在此组中的面碰撞，例如不含手臂的身体。无：所有面。更改权重后请按重置",
+    "'{name}' has no vertex group '{group}' to collide with: choose another group": "“{name}”没有用于碰撞的顶点组“{group}”：请选择其他组",
+    "Make Override That Plays": "创建可播放的覆盖",
+    "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "将链接的物体变为使用本文件网格的库覆盖，可在此模拟和保存",
+    "The active object is not linked from another file": "活动物体未从其他文件链接",
+    "'{name}' is an override with a mesh of this file": "“{name}”是使用本文件网格的覆盖",
 }
