@@ -1038,4 +1038,11 @@ TEXTS = {
     "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "Aus dem verknüpften Objekt einen Bibliotheks-Override mit einer Masche dieser Datei machen, der hier simuliert und gespeichert werden kann",
     "The active object is not linked from another file": "Das aktive Objekt ist nicht aus einer anderen Datei verknüpft",
     "'{name}' is an override with a mesh of this file": "„{name}“ ist ein Override mit einer Masche dieser Datei",
+    "Collider Proxy": "Kollisions-Proxy",
+    "Cloth meets a simple closed body of about 3,000 vertices that follows the figure: quicker where the figure is heavy, calmer where it goes through itself": "Gewebe trifft einen einfachen geschlossenen Körper von etwa 3.000 Punkten, der der Figur folgt: schneller, wo die Figur schwer ist, ruhiger, wo sie durch sich selbst geht",
+    "'{name}' has {count} vertices: tick Collider Proxy, which is quicker to meet": "„{name}“ hat {count} Punkte: Kollisions-Proxy anhaken, der schneller zu treffen ist",
+    "'{name}' goes through itself at {count} faces: tick Collider Proxy if cloth is caught there": "„{name}“ geht an {count} Flächen durch sich selbst: Kollisions-Proxy anhaken, falls Gewebe dort hängen bleibt",
+    "Edited: press Reset to start from it": "Bearbeitet: Zurücksetzen beginnt damit",
+    "Edited: pins follow the mesh at once, the rest starts from it at frame {frame}, or on Reset": "Bearbeitet: angeheftete Punkte folgen der Masche sofort, der Rest beginnt mit ihr bei Einzelbild {frame} oder beim Zurücksetzen",
+    "Unit Scale {scale:.4g}: what is shown as {shown:.3g} m is simulated as {size:.3g} m": "Einheitenskalierung {scale:.4g}: was als {shown:.3g} m gezeigt wird, wird als {size:.3g} m simuliert",
 }

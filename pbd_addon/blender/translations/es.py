@@ -1038,4 +1038,11 @@ TEXTS = {
     "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "Convertir el objeto enlazado en una sobrescritura de biblioteca con una malla de este archivo, que se puede simular y guardar aquí",
     "The active object is not linked from another file": "El objeto activo no está enlazado desde otro archivo",
     "'{name}' is an override with a mesh of this file": "«{name}» es una sobrescritura con una malla de este archivo",
+    "Collider Proxy": "Proxy de colisión",
+    "Cloth meets a simple closed body of about 3,000 vertices that follows the figure: quicker where the figure is heavy, calmer where it goes through itself": "La tela choca con un cuerpo cerrado simple de unos 3.000 vértices que sigue a la figura: más rápido si la figura es pesada, más tranquilo donde se atraviesa a sí misma",
+    "'{name}' has {count} vertices: tick Collider Proxy, which is quicker to meet": "«{name}» tiene {count} vértices: marca Proxy de colisión, que es más rápido",
+    "'{name}' goes through itself at {count} faces: tick Collider Proxy if cloth is caught there": "«{name}» se atraviesa en {count} caras: marca Proxy de colisión si la tela queda atrapada",
+    "Edited: press Reset to start from it": "Editado: pulsa Reiniciar para partir de ahí",
+    "Edited: pins follow the mesh at once, the rest starts from it at frame {frame}, or on Reset": "Editado: los puntos fijados siguen la malla al instante, el resto parte de ella en el fotograma {frame} o al reiniciar",
+    "Unit Scale {scale:.4g}: what is shown as {shown:.3g} m is simulated as {size:.3g} m": "Escala de unidades {scale:.4g}: lo que se muestra como {shown:.3g} m se simula como {size:.3g} m",
 }

@@ -1038,4 +1038,11 @@ TEXTS = {
     "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "Faire de l'objet lié une dérogation de bibliothèque avec un maillage de ce fichier, qui peut être simulée et enregistrée ici",
     "The active object is not linked from another file": "L'objet actif n'est pas lié depuis un autre fichier",
     "'{name}' is an override with a mesh of this file": "« {name} » est une dérogation avec un maillage de ce fichier",
+    "Collider Proxy": "Proxy de collision",
+    "Cloth meets a simple closed body of about 3,000 vertices that follows the figure: quicker where the figure is heavy, calmer where it goes through itself": "Le tissu rencontre un corps fermé simple d'environ 3 000 sommets qui suit la figure : plus rapide si elle est lourde, plus calme là où elle se traverse",
+    "'{name}' has {count} vertices: tick Collider Proxy, which is quicker to meet": "« {name} » a {count} sommets : cocher Proxy de collision, plus rapide à rencontrer",
+    "'{name}' goes through itself at {count} faces: tick Collider Proxy if cloth is caught there": "« {name} » se traverse à {count} faces : cocher Proxy de collision si le tissu y reste pris",
+    "Edited: press Reset to start from it": "Modifié : Réinitialiser pour en partir",
+    "Edited: pins follow the mesh at once, the rest starts from it at frame {frame}, or on Reset": "Modifié : les points épinglés suivent le maillage aussitôt, le reste en part à l'image {frame} ou après Réinitialiser",
+    "Unit Scale {scale:.4g}: what is shown as {shown:.3g} m is simulated as {size:.3g} m": "Échelle d'unité {scale:.4g} : ce qui est affiché comme {shown:.3g} m est simulé comme {size:.3g} m",
 }

@@ -1038,4 +1038,11 @@ TEXTS = {
     "Make the linked object a library override with a mesh of this file, which can be simulated and saved here": "将链接的物体变为使用本文件网格的库覆盖，可在此模拟和保存",
     "The active object is not linked from another file": "活动物体未从其他文件链接",
     "'{name}' is an override with a mesh of this file": "“{name}”是使用本文件网格的覆盖",
+    "Collider Proxy": "碰撞代理",
+    "Cloth meets a simple closed body of about 3,000 vertices that follows the figure: quicker where the figure is heavy, calmer where it goes through itself": "布料与跟随人物、约 3000 个顶点的简单封闭体碰撞：人物复杂时更快，自相穿插处更平稳",
+    "'{name}' has {count} vertices: tick Collider Proxy, which is quicker to meet": "“{name}”有 {count} 个顶点：请勾选碰撞代理，速度更快",
+    "'{name}' goes through itself at {count} faces: tick Collider Proxy if cloth is caught there": "“{name}”在 {count} 个面处自相穿插：若布料被夹住，请勾选碰撞代理",
+    "Edited: press Reset to start from it": "已编辑：按重置从此开始",
+    "Edited: pins follow the mesh at once, the rest starts from it at frame {frame}, or on Reset": "已编辑：固定点立即跟随网格，其余部分在第 {frame} 帧或重置时从此开始",
+    "Unit Scale {scale:.4g}: what is shown as {shown:.3g} m is simulated as {size:.3g} m": "单位缩放 {scale:.4g}：显示为 {shown:.3g} m 的长度按 {size:.3g} m 模拟",
 }
