@@ -39,6 +39,8 @@ def draw_pressure(context: Context, layout: Layout) -> None:
         group = "volume" if mode == "VOLUME" else "overpressure"
     flow = columns(layout)
     draw_group(flow, settings, group)
+    if mode in ("VOLUME", "GAS"):
+        draw_group(flow, settings, "contents")
     flow.column().prop(settings, "gas")
     if settings.gas != SAME:
         draw_group(flow, settings, "gas")

@@ -56,10 +56,12 @@ def figure(cell: str) -> float:
 
 def documented(cells: dict[str, str]) -> Material:
     """The material that a row describes."""
-    values: dict[str, float | str] = {COLUMNS[name]: figure(cell) for name, cell in cells.items() if name in COLUMNS}
+    values: dict[str, float | str | bool] = {
+        COLUMNS[name]: figure(cell) for name, cell in cells.items() if name in COLUMNS
+    }
     values |= {"compression": values["stretch"], "drag": 0.0}
     if "Pressure" in cells:
-        values["pressure_mode"] = cells["Pressure"]
+        values["pressure_mode"], values["rubber"] = cells["Pressure"], cells["Rubber"] == "yes"
         values[VALUE_OF_MODE[cells["Pressure"]]] = figure(cells["Value"])
     return dataclasses.replace(Material(), **values)
 
