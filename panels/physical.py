@@ -40,6 +40,7 @@ class Weave(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         layout.active = layout.active and context.scene.pbd.method == "XPBD"
         draw_group(columns(layout), context.object.pbd, "weft")
+        layout.operator("object.pbd_test_sheet", icon="SPREADSHEET")
 
 
 class Plasticity(BodyPanel):

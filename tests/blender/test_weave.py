@@ -2,6 +2,7 @@
 
 import bpy
 import numpy as np
+import pytest
 
 from helpers import scenes
 
@@ -75,3 +76,19 @@ def test_another_direction_is_another_cloth(extension):
         found.append(scenes.shown(sheet)[:, 2].min())
         scenes.go(1)
     assert found[1] < found[0] - 0.05
+
+
+def test_a_test_sheet_becomes_settings(extension):
+    """As the page says; what was not measured stays, and contradictions change nothing."""
+    sheet = add_sheet(shear=77.0)
+    bpy.ops.object.pbd_test_sheet(
+        system="KES", kes_weight=12.4, kes_bending=(0.118, 0.059), kes_hysteresis=(0.124, 0.0)
+    )
+    pbd = sheet.pbd
+    found = pbd.density, pbd.bend * 1e5, pbd.weft_bend, pbd.bend_friction * 1e4, pbd.shear
+    np.testing.assert_allclose(found, (0.124, 1.157, 0.5, 6.08, 77.0), rtol=1e-3)
+    with pytest.raises(RuntimeError, match="2HB of the weft, 0.9, is more than B, 0.1"):
+        bpy.ops.object.pbd_test_sheet(system="KES", kes_weight=99.0, kes_bending=(0.1, 0.1), kes_hysteresis=(0.0, 0.9))
+    assert abs(pbd.density - 0.124) < 1e-6
+    bpy.ops.object.pbd_test_sheet(system="FAST", fast_weight=168.0, fast_length=(15.0, 14.5))
+    np.testing.assert_allclose((pbd.bend * 1e6, pbd.bend * pbd.weft_bend * 1e6), (5.56, 5.02), rtol=2e-3)
