@@ -252,7 +252,7 @@ class DistanceConstraints(Constraints):
         """Find chains in all bodies except inflated ones, chains `alone` in none that keeps a volume.
 
         All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
-        A cushion that was thrown, whose shear was in chains, came down on its corner 17 mm below the floor.
+        Shear of what keeps a volume is swept with it, because what the volume pushes has no straight rest to return to.
         """
         most = -np.inf if self.alone else INFLATED
         chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= most for m in materials)
