@@ -12,7 +12,7 @@ PLATFORMS ?= linux-x64 windows-x64 macos-arm64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo pictures figures test test-all lint types build bench setup format clean missing python
+.PHONY: help demo pictures store repository figures test test-all lint types build bench setup format clean missing python
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -22,6 +22,12 @@ demo: python ## Bake sample scenes in Blender and render them into one picture
 
 pictures: python ## Render the pictures of the guide in docs/; those of panels: see docs/make_screenshots.py
 	@$(PYTHON) tools/environments.py run docs/make_pictures.py $(ARGS)
+
+store: python ## Render the pictures of the extension's page in docs/store/
+	@$(PYTHON) tools/environments.py run docs/make_store.py $(ARGS)
+
+repository: build ## Build the zips and the folder dist/repository that Blender installs and updates from
+	@$(PYTHON) tools/repository.py
 
 figures: python ## Make the papers' figures anew in docs/figures.md; ARGS="--only muller-7" makes one
 	@$(PYTHON) tools/environments.py run -m benchmarks.figures.run $(ARGS)

@@ -32,7 +32,7 @@ def first_cloth(reads: Reads) -> Iterator[str]:
     apply_preset(cloth, "Rubber Sheet")
     bpy.ops.object.pbd_reset()
     play(40)
-    reads("Tension")
+    reads("Stiffness", "Tension")
     cloth.pbd.stretch = 300.0
     play(60)
     yield "Choose what it is made of"
@@ -110,6 +110,13 @@ def first_balloon(reads: Reads) -> Iterator[str]:
     bpy.ops.object.pbd_reset()
     play(14)
     yield "Lock the air in"
+
+    reads("Beach Ball, changed", "Party Balloon", "Gas", "Helium", "Reset")
+    apply_preset(balloon, "Party Balloon")
+    balloon.pbd.gas = "HELIUM"
+    bpy.ops.object.pbd_reset()
+    play(25)
+    yield "Let it rise"
 
     reads("Reset", "Delete")
     bpy.ops.object.pbd_reset()
@@ -333,7 +340,7 @@ def tearing(reads: Reads) -> Iterator[str]:
     bpy.ops.mesh.region_to_loop()
     bpy.ops.object.pbd_pin_selected()
     bpy.ops.object.mode_set(mode="OBJECT")
-    reads("Split for Tearing", "Everywhere")
+    reads("Full", "Split for Tearing", "Everywhere")
     bpy.ops.object.pbd_split(where="EVERYWHERE")
     reads("Add › Mesh › UV Sphere", "Radius", "Location Z", "Add Collider")
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.15, location=(0.0, 0.0, 1.3))
@@ -389,7 +396,7 @@ def inner_structure(reads: Reads) -> Iterator[str]:
     bpy.context.scene.pbd.use_floor = True
     play(12)
     yield "Keep a mattress flat, step 4"
-    reads("Internal Springs", "Max Length", "Max Diversion", "Tension", "Compression")
+    reads("Full", "Internal Springs", "Max Length", "Max Diversion", "Tension", "Compression")
     settings.internal_springs = True
     settings.internal_spring_length, settings.internal_spring_diversion = 0.2, 0.0
     settings.internal_tension, settings.internal_compression = 1e7, 0.0

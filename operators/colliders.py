@@ -1,14 +1,16 @@
 """Make objects colliders, which cloth meets, and take that away again."""
 
 import bpy
+import numpy as np
 
+from ..pbd_addon.blender.doctor import shown
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.scene import surfaces
 from ..pbd_addon.blender.settings.field_properties import unset
-from ..pbd_addon.blender.timeline import session
+from ..pbd_addon.blender.timeline import causes, session
 from . import checks, doctor
-from .base import Action, rpt
+from .base import NO_UNDO, Action, rpt
 
 LISTED = {"HIDDEN", "SKIP_SAVE"}
 """Options of a name that a row of a list hands over."""
@@ -99,6 +101,69 @@ class OBJECT_OT_pbd_select_in_colliders(Action, bpy.types.Operator):
         _, left = running.scene_sim.brought_out(context.object.session_uid)
         doctor.select(context, context.object, "VERT", left)
         return rpt("{count} vertices begin in colliders").format(count=len(left))
+
+
+class OBJECT_OT_pbd_count_crossings(Action, bpy.types.Operator):
+    """Count what goes through what in the meshes as they are shown, after all modifiers"""
+
+    bl_idname = "object.pbd_count_crossings"
+    bl_label = "Count Crossings"
+    bl_options = NO_UNDO
+    needs = (checks.is_active_body, checks.in_object_mode)
+
+    def run(self, context: Context) -> str:
+        found = shown.count(context.scene, context.evaluated_depsgraph_get(), context.object)
+        if not found:
+            return rpt("Nothing crosses '{name}' as it is shown").format(name=context.object.name)
+        said = rpt("{count} faces of '{name}' cross something as it is shown")
+        return said.format(count=sum(one.faces for one in found), name=context.object.name)
+
+
+class OBJECT_OT_pbd_show_crossings(Action, bpy.types.Operator):
+    """Select these vertices in Edit Mode"""
+
+    bl_idname = "object.pbd_show_crossings"
+    bl_label = "Show Crossings"
+    needs = (checks.is_active_body, checks.in_object_mode)
+
+    counted: bpy.props.BoolProperty(
+        name="Counted", description="What Count Crossings found, instead of what the last frame met"
+    )
+
+    def run(self, context: Context) -> str:
+        obj, running = context.object, session.get(context.scene)
+        if self.counted:
+            counted = shown.counted(obj)
+            found = [one.vertices for one in counted.crossings] if counted else []
+        else:
+            found = [cause.vertices for cause in causes.colliders(running, obj)] if running else []
+        if not found:
+            raise PBDError(rpt("Nothing crosses '{name}'").format(name=obj.name))
+        vertices = np.unique(np.concatenate(found))
+        vertices = vertices[vertices < len(obj.data.vertices)]  # The mesh may have been edited since.
+        doctor.select(context, obj, "VERT", vertices)
+        return rpt("{count} vertices selected").format(count=len(vertices))
+
+
+class OBJECT_OT_pbd_raise_quality(Action, bpy.types.Operator):
+    """Set Quality Steps to what the last frame would have needed for a shape within Shape Error"""
+
+    bl_idname = "object.pbd_raise_quality"
+    bl_label = "Raise Quality"
+
+    @staticmethod
+    def has_advice(context: Context) -> checks.Why:
+        running = session.get(context.scene)
+        report = None if running is None else running.report
+        helps = report is not None and report.advice is not None and report.advice.substeps
+        return "" if helps else "More steps would not help"
+
+    needs = (checks.is_free, has_advice)
+
+    def run(self, context: Context) -> str:
+        steps = session.get(context.scene).report.advice.substeps
+        context.scene.pbd.substeps = steps
+        return rpt("Quality Steps are {steps} from the next frame on").format(steps=steps)
 
 
 class OBJECT_OT_pbd_collider_select(Action, bpy.types.Operator):

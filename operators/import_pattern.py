@@ -11,9 +11,13 @@ from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.scene import pattern_mesh
 from ..pbd_addon.blender.settings import properties
 from ..pbd_addon.blender.timeline import cost_estimate
+from ..pbd_addon.meshes import panels
 from . import body
 from .base import Action, rpt
 from .primitives import AddBody
+
+WAIST = "lower_interface"
+"""Label of the sides that GarmentCode holds at the waist while it sews."""
 
 SHOWN = 3
 """How many things that are not read a message names."""
@@ -44,6 +48,16 @@ class OBJECT_OT_pbd_import_pattern(Action, bpy.types.Operator):
         precision=4,
     )
 
+    waist: bpy.props.FloatProperty(
+        name="Waist Height",
+        description="Height of the sides that GarmentCode holds at the waist. mean_all.obj 1.09 m; 0 m as in the file",
+        default=0.0,
+        min=0.0,
+        soft_max=2.0,
+        subtype="DISTANCE",
+        precision=3,
+    )
+
     def invoke(self, context: Context, _event: Event) -> Result:
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
@@ -54,6 +68,8 @@ class OBJECT_OT_pbd_import_pattern(Action, bpy.types.Operator):
         path = Path(bpy.path.abspath(self.filepath))
         name = path.stem.removesuffix("_specification")
         pattern = pattern_mesh.read(path)
+        if self.waist > 0.0:
+            pattern = panels.raised(pattern, WAIST, self.waist)
         sewn = pattern_mesh.mesh(pattern, self.edge, path.name)
         obj = object_data_add(context, pattern_mesh.make(sewn, name))
         if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.

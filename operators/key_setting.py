@@ -26,7 +26,11 @@ class OBJECT_OT_pbd_key_setting(Action, bpy.types.Operator):
     setting: bpy.props.EnumProperty(
         name="Setting",
         description="What is keyed",
-        items=[("density", "Density", "Mass of one square meter"), ("bend", "Bending", "Resistance to folding")],
+        items=[
+            ("density", "Density", "Mass of one square meter"),
+            ("bend", "Bending", "Resistance to folding"),
+            ("bend_friction", "Bend Friction", "Resistance of folds to being changed"),
+        ],
     )
 
     def run(self, context: Context) -> None:

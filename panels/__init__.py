@@ -9,12 +9,14 @@ import bpy
 
 from . import (
     advanced,
+    attach,
     cache,
     collider,
     collisions,
     doctor,
     entry,
     export,
+    inflation,
     last_frame,
     loop,
     main,
@@ -23,6 +25,7 @@ from . import (
     modifiers,
     overlay,
     physical,
+    preferences,
     presets,
     pressure,
     shape,
@@ -33,19 +36,21 @@ from . import (
 from .places import BodyPanel, in_both_places
 
 MODULES = (
-    *(presets, main, status, physical, shape, pressure, wind, modifiers, collisions, maps, cache, loop, export, doctor),
-    *(advanced, last_frame, collider, entry, menus, overlay, timeline),
+    *(preferences, presets, main, status, pressure, physical, shape, attach, inflation, wind, modifiers, collisions),
+    *(maps, cache, loop, export, doctor, advanced, last_frame, collider, entry, menus, overlay, timeline),
 )
 """In the order in which their panels stand; a parent before its sub-panels."""
 
 HOOKED = (wind, entry, menus, overlay, timeline)
 """Those that also join Blender's own menus and panels, or draw into views."""
 
+REGISTERED = (bpy.types.Panel, bpy.types.Menu, bpy.types.AddonPreferences)
+
 
 def classes_of(module: ModuleType) -> tuple[type, ...]:
     """The panels and menus of a module."""
     own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
-    ready = [one for one in own if issubclass(one, bpy.types.Panel | bpy.types.Menu)]
+    ready = [one for one in own if issubclass(one, REGISTERED)]
     return (*ready, *in_both_places(*(one for one in own if issubclass(one, BodyPanel))))
 
 

@@ -6,6 +6,7 @@ from ..pbd_addon.blender import about
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import backends, session
 from .places import BodyPanel
+from .preferences import draw_choice
 from .rows import columns, draw_group, draw_sentence, row_of_buttons
 
 KERNEL_NAMES = {"numpy": "NumPy", "numba": "Numba"}
@@ -18,7 +19,10 @@ class Advanced(BodyPanel):
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.scene.pbd
-        draw_group(columns(layout), settings, "solver")
+        flow = columns(layout)
+        if not settings.automatic:  # Else it stands beside Automatic.
+            draw_group(flow, settings, "accuracy")
+        draw_group(flow, settings, "solver")
         row = layout.row(align=True)
         row.prop(settings, "settle")
         row.operator("object.pbd_settle", text="", icon="FORCE_FORCE")
@@ -29,6 +33,7 @@ class Advanced(BodyPanel):
         if name != "numba":
             draw_sentence(layout, context, backends.status(context.scene), "INFO")
         layout.use_property_split = False
+        draw_choice(context, layout)
         layout.prop(settings, "lock_interface")
         layout.operator("object.pbd_copy_to_selected", icon="COPYDOWN")
         layout.label(text=iface("Version {version}").format(version=about.version()), translate=False)

@@ -36,7 +36,8 @@ def costs(scene: Scene, report: Any) -> tuple[str, bool]:
     said = iface("{time} s a frame, {contact} of them contact")
     said = said.format(time=f"{report.seconds:.1f}", contact=f"{in_contact(report):.1f}")
     meets_itself = any(obj.pbd.self_collision for obj in session.live_bodies(scene))
-    return said, meets_itself and scene.pbd.collisions == "ACCURATE"
+    mainly_itself = report.self_contacts > report.contacts
+    return said, meets_itself and mainly_itself and scene.pbd.collisions == "ACCURATE"
 
 
 def draw_costs(layout: Layout, context: Context, report: Any) -> None:
@@ -78,7 +79,11 @@ def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
         line = iface("Shape only within {share} %, because of {kind}: too stiff, light or fine for more steps")
     share = math.ceil(100.0 * report.shape_error)
     line = line.format(kind=names[advice.kind], share=share, steps=advice.substeps)
-    draw_sentence(layout, context, line, "ERROR")
+    col = layout.column(align=True)
+    draw_sentence(col, context, line, "ERROR")
+    if advice.substeps:
+        text = iface("Quality {steps}").format(steps=advice.substeps)
+        col.operator("object.pbd_raise_quality", text=text, icon="CHECKMARK", translate=False)
 
 
 class Times(BodyPanel):

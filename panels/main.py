@@ -2,7 +2,7 @@
 
 from ..pbd_addon.blender.kinds import Context, Layout
 from ..pbd_addon.blender.timeline import session
-from . import status
+from . import editing, status
 from .places import BodyPanel, is_live
 from .presets import draw_chosen, draw_header_icon
 from .rows import columns, draw_group, fit_side_by_side, row_of_buttons
@@ -31,6 +31,8 @@ class Main(BodyPanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
+        if context.object.mode == "EDIT":
+            editing.draw(context, layout)
         draw_body(context, layout)
         draw_playback(context, layout)
         status.draw_line(context, layout)
@@ -48,7 +50,10 @@ def draw_body(context: Context, layout: Layout) -> None:
     row.operator("object.pbd_add", text="Rigid", depress=settings.type == "RIGID").type = "RIGID"
     if not settings.rigid:
         draw_chosen(col, context.object)
-    draw_group(columns(col), context.scene.pbd, "quality")
+    flow = columns(col)
+    draw_group(flow, context.scene.pbd, "quality")
+    if context.scene.pbd.automatic:
+        draw_group(flow, context.scene.pbd, "accuracy")
 
 
 def draw_playback(context: Context, layout: Layout) -> None:

@@ -1,6 +1,7 @@
 """Weight maps: where on the mesh settings count more or less."""
 
 from ..pbd_addon.blender.kinds import Context, Layout, Object
+from ..pbd_addon.parts import MAPS
 from .places import BodyPanel
 
 
@@ -9,6 +10,11 @@ class Maps(BodyPanel):
 
     parent = "main"
     bl_label = "Property Weights"
+    is_rare = True
+
+    @classmethod
+    def is_used(cls, obj: Object) -> bool:
+        return any(getattr(obj.pbd, f"{kind}_group") for kind, one in MAPS.items() if not one.panel)
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         is_soft = not context.object.pbd.rigid

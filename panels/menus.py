@@ -58,6 +58,9 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_doctor_check", text="Check Cloth", icon="VIEWZOOM")
         layout.operator("object.pbd_select_intersections")
         layout.operator("object.pbd_select_in_colliders")
+        layout.operator("object.pbd_count_crossings")
+        layout.operator("object.pbd_show_crossings")
+        layout.operator("object.pbd_raise_quality")
         layout.operator("object.pbd_heat_map", text="Heat Map of Strain").kind = "STRAIN"
         layout.operator("object.pbd_heat_map", text="Heat Map of Contact").kind = "CONTACT"
         layout.operator("object.pbd_heat_map", text="Heat Map Off").kind = "OFF"

@@ -1,6 +1,6 @@
 """What the body is made of: density, stiffness, damping."""
 
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 from .places import BodyPanel
 from .rows import columns, draw_group
 
@@ -20,7 +20,6 @@ class Physical(BodyPanel):
 class Stiffness(BodyPanel):
     """How much it resists: physical units with XPBD, pure numbers with PBD"""
 
-    is_open = True
     parent = "physical"
     of_rigid = False
 
@@ -48,13 +47,18 @@ class Plasticity(BodyPanel):
 
     parent = "physical"
     of_rigid = False
+    is_rare = True
+
+    @classmethod
+    def is_used(cls, obj: Object) -> bool:
+        return obj.pbd.bend_yield > 0.0 or obj.pbd.stretch_yield > 0.0
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         flow = columns(layout)
         draw_group(flow, settings, "yield")
         col = flow.column()
-        col.active = layout.active and (settings.bend_yield > 0.0 or settings.stretch_yield > 0.0)
+        col.active = layout.active and self.is_used(context.object)
         draw_group(col, settings, "yield rate")
 
 

@@ -6,6 +6,7 @@ import types
 import bpy
 
 from ..pbd_addon.blender.kinds import Context, Layout, Object
+from .preferences import shows_all
 
 
 class Place:
@@ -39,12 +40,14 @@ class BodyPanel:
     """Base of the drawings: shown while the active object is a PBD object, greyed when it is baked.
 
     A drawing is called as its class, closed unless `is_open`, and gives `draw_settings` and `parent` (the class of
-    another drawing, in lower case) unless it is the root. Those that are not `of_rigid` bodies are not shown for them.
+    another drawing, in lower case) unless it is the root. Those that are not `of_rigid` bodies are not shown for them;
+    those that are `is_rare` are shown where they are used, or where the preferences ask for all.
     """
 
     parent = ""
     is_open = False
     of_rigid = True
+    is_rare = False
     bl_label = ""
     layout: bpy.types.UILayout
 
@@ -55,7 +58,14 @@ class BodyPanel:
     @classmethod
     def poll(cls, context: Context) -> bool:
         obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.pbd.enabled and (cls.of_rigid or not obj.pbd.rigid)
+        if obj is None or obj.type != "MESH" or not obj.pbd.enabled or (obj.pbd.rigid and not cls.of_rigid):
+            return False
+        return not cls.is_rare or shows_all(context) or cls.is_used(obj)
+
+    @classmethod
+    def is_used(cls, _obj: Object) -> bool:
+        """Whether what a rare panel is for is in use."""
+        return False
 
     def draw(self, context: Context) -> None:
         layout = self.layout

@@ -19,6 +19,12 @@ LABEL_SHARE = 0.35
 """Part of a row that Blender's property split leaves to the text of a label: two fifths of what is neither the dot of
 the key frame nor a margin. In windows of Blender 4.3 and 5.2, 77 of 226 pixels are shown in full, 81 are cut off."""
 
+LABEL_SPLIT = 0.4
+"""Where Blender's property split puts the left edge of fields, as a part of the row (UI_ITEM_PROP_SEP_DIVIDE)."""
+
+UNIT_SHARE = 0.33
+"""What the unit takes of a field: "kg/m³" is 33 of 120 pixels wide in the sidebar as it is at first."""
+
 MARGINS = 32.0
 TABS = 22.0
 """What the borders of a region and the tabs of a sidebar take from its rows [pixels at the interface scale 1]."""
@@ -48,18 +54,30 @@ def draw_group(layout: Layout, owner: Group, group: str) -> None:
     """
     for name in groups.names(group):
         field = owner.bl_rna.properties[name]
-        text = iface(groups.SHORT_LABELS.get(name, field.name))
-        if name in SHOWN_AS:
-            row = layout.column().row(align=True)
-            col = row.column()
-            col.use_property_decorate = False
-            col.prop(owner, SHOWN_AS[name].name, text=text, translate=False)
-            icon = key_icon(owner.id_data, name, bpy.context.scene.frame_current)
-            row.operator("object.pbd_key_setting", text="", icon=icon, emboss=False).setting = name
+        text, unit = iface(groups.SHORT_LABELS.get(name, field.name)), groups.unit(owner, name)
+        if unit:
+            draw_with_unit(layout.column().row(align=True), owner, name, text, unit)
         else:
             layout.column().prop(owner, name, text=text, translate=False, slider=is_slider(field))
     for kind in groups.maps(group):
         draw_map(bpy.context, layout, kind)
+
+
+def draw_with_unit(row: Layout, owner: Group, name: str, text: str, unit: str) -> None:
+    """A setting with its unit behind the field, which begins where Blender's own split puts it."""
+    split = row.split(factor=LABEL_SPLIT, align=True)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text=text, translate=False)
+    field = split.split(factor=1.0 - UNIT_SHARE, align=True)
+    field.use_property_split = False
+    field.prop(owner, SHOWN_AS[name].name if name in SHOWN_AS else name, text="")
+    field.label(text=unit, translate=False)
+    if name in SHOWN_AS:
+        icon = key_icon(owner.id_data, name, bpy.context.scene.frame_current)
+        row.operator("object.pbd_key_setting", text="", icon=icon, emboss=False).setting = name
+    else:
+        row.prop_decorator(owner, name)
 
 
 def is_slider(field: bpy.types.FloatProperty) -> bool:

@@ -1,44 +1,31 @@
 """What holds the body, and its rest shape."""
 
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 from .maps import draw_map, draw_vertex_group
 from .places import BodyPanel
-from .rows import columns, draw_group, draw_sentence, row_of_buttons
+from .preferences import shows_all
+from .rows import columns, draw_group, draw_sentence
 
 
 class Shape(BodyPanel):
-    """What holds it: pinned vertices follow the object, attached ones another one. Its rest shape, seams and tears"""
+    """What holds it: pinned vertices follow the object. Its rest shape, seams and tears"""
 
     is_open = True
     parent = "main"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object
-        is_edited = obj.mode == "EDIT"
         draw_vertex_group(layout, context, obj, "pin_group", "PIN")
-        row = layout.row()
-        row.active = bool(obj.pbd.pin_group)
-        draw_group(row, obj.pbd, "pins")
-        row = layout.row()
-        row.active = bool(obj.pbd.pin_group or obj.pbd.attach_object)
-        draw_group(row, obj.pbd, "holding")
-        col = layout.column()
-        col.active = row.active and obj.pbd.hold_pins
-        draw_map(context, col, "hold")
-        if is_edited:
-            row = row_of_buttons(layout, context, "Pin Selected", "Unpin Selected")
-            row.operator("object.pbd_pin_selected")
-            row.operator("object.pbd_unpin_selected")
-        else:
+        if obj.pbd.pin_group:
+            draw_group(layout, obj.pbd, "pins")
+        if obj.pbd.pin_group or obj.pbd.attach_object:
+            draw_group(layout, obj.pbd, "holding")
+            if obj.pbd.hold_group or shows_all(context):
+                col = layout.column()
+                col.active = layout.active and obj.pbd.hold_pins
+                draw_map(context, col, "hold")
+        elif obj.mode != "EDIT":
             draw_sentence(layout, context, "Pin vertices in Edit Mode", "PINNED")
-        col = layout.column()
-        col.prop(obj.pbd, "attach_object")
-        col = layout.column()
-        col.active = obj.pbd.attach_object is not None
-        draw_vertex_group(col, context, obj, "attach_group")
-        draw_group(col, obj.pbd, "attaching")
-        if is_edited:
-            layout.operator("object.pbd_attach_selected", icon="LINKED")
         if obj.pbd.rigid:
             return
         draw_group(layout, obj.pbd, "rest")
@@ -48,18 +35,11 @@ class Shape(BodyPanel):
             layout.prop_search(obj.pbd, "rest_key", obj.data.shape_keys, "key_blocks")
         elif obj.pbd.rest_shape == "KEY":
             draw_sentence(layout, context, "Add a shape key first", "INFO")
-        if is_edited:
-            col = layout.column(align=True)
-            row = row_of_buttons(col, context, "Set Crease", "Clear Crease")
-            row.operator("object.pbd_set_crease")
-            row.operator("object.pbd_clear_crease")
-            col.operator("object.pbd_add_seam")
-        else:
-            layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
+        layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
 
 
 class Sewing(BodyPanel):
-    """Seams: loose edges between faces draw their ends together. Add Seam stands under Shape in Edit Mode"""
+    """Seams: loose edges between faces draw their ends together. Add Seam stands at the top in Edit Mode"""
 
     parent = "shape"
     of_rigid = False
@@ -78,6 +58,11 @@ class Tearing(BodyPanel):
 
     parent = "shape"
     of_rigid = False
+    is_rare = True
+
+    @classmethod
+    def is_used(cls, obj: Object) -> bool:
+        return obj.pbd.tear_strength > 0.0
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         layout.operator_menu_enum("object.pbd_split", "where", icon="MOD_EDGESPLIT")
@@ -89,6 +74,11 @@ class InternalSprings(BodyPanel):
 
     parent = "shape"
     of_rigid = False
+    is_rare = True
+
+    @classmethod
+    def is_used(cls, obj: Object) -> bool:
+        return obj.pbd.internal_springs
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.pbd, "internal_springs", text="")

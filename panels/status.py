@@ -3,10 +3,10 @@
 from bpy.app.translations import pgettext_iface as iface
 
 from ..pbd_addon.blender import error_sentences
-from ..pbd_addon.blender.doctor import setup_findings
+from ..pbd_addon.blender.doctor import setup_findings, shown
 from ..pbd_addon.blender.kinds import Context, Icon, Layout, Scene
 from ..pbd_addon.blender.scene import linked
-from ..pbd_addon.blender.timeline import cost_estimate, session
+from ..pbd_addon.blender.timeline import causes, cost_estimate, session
 from .last_frame import draw_convergence, draw_costs, in_contact, is_mainly_contact
 from .places import BodyPanel
 from .rows import ICON, draw_sentence, file_size, row_width, text_width
@@ -34,12 +34,34 @@ class Details(BodyPanel):
             notes = running.scene_sim.newcomers(context.scene).get(context.object.session_uid, ())
         else:
             draw_report(context, self.layout, running)
+            draw_shown(context, self.layout)
         draw_frames(context, self.layout, running)
         if running.shaped:
             sentence = "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it"
             draw_sentence(self.layout, context, sentence, "VIEW_PAN")
         for note in notes:
             draw_sentence(self.layout, context, note, "INFO")
+
+
+def draw_shown(context: Context, layout: Layout) -> None:
+    """What crosses the mesh as it is shown, counted when asked for: modifiers may do what the simulation did not."""
+    col = layout.column(align=True)
+    col.operator("object.pbd_count_crossings", icon="VIEWZOOM")
+    counted = shown.counted(context.object)
+    if counted is None:
+        return
+    for one in counted.crossings:
+        said = iface("Frame {frame}: {count} faces cross '{name}'")
+        itself = iface("Frame {frame}: {count} faces cross others of '{name}'")
+        said = (itself if one.name == context.object.name else said).format(
+            frame=counted.frame, count=one.faces, name=one.name
+        )
+        draw_sentence(col, context, said, "ERROR")
+    if counted.crossings:
+        col.operator("object.pbd_show_crossings", text="Show", icon="RESTRICT_SELECT_OFF").counted = True
+    else:
+        said = iface("Frame {frame}: nothing crosses what is shown").format(frame=counted.frame)
+        draw_sentence(col, context, said, "CHECKMARK")
 
 
 def line(context: Context) -> tuple[str, Icon, bool]:
@@ -57,6 +79,9 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         if session.last_shown(context.scene) == first:
             return iface("Joins when you press Reset"), "INFO", False
         return iface("Joins at frame {frame}, or on Reset").format(frame=first), "INFO", False
+    found = causes.colliders(running, context.object) if running is not None else []
+    if found:
+        return found[0].text, "ERROR", False
     if running is not None and running.report is not None and running.report.no_room:
         return iface("Colliders leave cloth no room"), "ERROR", False
     if running is not None and running.report is not None and running.report.pierced:
@@ -102,9 +127,16 @@ def summary(context: Context, running: session.Record | None) -> str:
     first, last = session.valid_frames(context.scene)
     if last > first:
         parts.append(iface("frames {first}–{last}").format(first=first, last=last))
-        if context.region is not None and text_width(context, ", ".join(parts)) > row_width(context) - ICON:
+        icons = ICON * (2 if has_advice(running) else 1)  # The button takes room too.
+        if context.region is not None and text_width(context, ", ".join(parts)) > row_width(context) - icons:
             parts[-1] = f"{first}–{last}"
     return ", ".join(parts)
+
+
+def has_advice(running: session.Record) -> bool:
+    """Whether more quality steps would help."""
+    report = running.report
+    return report is not None and report.advice is not None and report.advice.substeps > 0
 
 
 def has_warning(scene: Scene, running: session.Record) -> bool:
@@ -119,6 +151,13 @@ def draw_line(context: Context, layout: Layout) -> None:
     row = layout.row()
     row.alert = alarm
     row.label(text=text, icon=icon, translate=False)
+    running = session.get(context.scene)
+    if running is None or running.bake is not None or context.object.pbd.baked or alarm:
+        return
+    if causes.colliders(running, context.object):
+        row.operator("object.pbd_show_crossings", text="", icon="RESTRICT_SELECT_OFF").counted = False
+    elif has_advice(running):
+        row.operator("object.pbd_raise_quality", text="", icon="CHECKMARK")
 
 
 def draw_problems(context: Context, layout: Layout) -> None:
@@ -169,6 +208,8 @@ def draw_report(context: Context, layout: Layout, running: session.Record) -> No
     draw_sentence(layout, context, said, "TIME")
     draw_costs(layout, context, report)
     draw_convergence(layout, context, report)
+    for cause in causes.colliders(running, context.object):
+        draw_sentence(layout, context, cause.text, "ERROR")
     if report.no_room:
         said = iface("Colliders leave cloth no room: it goes through them until they part")
         draw_sentence(layout, context, said, "ERROR")

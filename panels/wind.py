@@ -4,7 +4,7 @@ import bpy
 
 from ..pbd_addon.blender import gpu_drawing
 from ..pbd_addon.blender.doctor import field_findings
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 from ..pbd_addon.blender.overlay import wind_lines
 from . import overlay
 from .places import BodyPanel
@@ -48,6 +48,11 @@ class FieldWeights(BodyPanel):
     """How much of Blender's force fields, and of gravity, the body feels"""
 
     parent = "main"
+    is_rare = True
+
+    @classmethod
+    def is_used(cls, obj: Object) -> bool:
+        return bool(obj.pbd.field_weights.keys())
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         weights = context.object.pbd.field_weights

@@ -585,6 +585,13 @@ class Simulation:
         of_body = [ids[(ids >= part.start) & (ids < part.stop)] - part.start for ids in self.fitted]
         return of_body[0], of_body[1]
 
+    def met_by(self, body: Body) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Vertices of a body inside of closed colliders, and those of edges and faces that go through any, (k,) int.
+
+        By the collider's name; when that was looked for last.
+        """
+        return self._model.contact.penetration.met_by(self._part(body))
+
     def cached_positions(self, body: Body, frame: float) -> np.ndarray:
         """Positions of a body at a cached frame, interpolated linearly, (n, 3) float32 [m].
 

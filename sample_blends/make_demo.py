@@ -153,10 +153,7 @@ def film(name: str, frames: tuple[int, ...], width: int, samples: int, scratch: 
     began = time.monotonic()
     bpy.ops.wm.open_mainfile(filepath=str(HERE / f"{name}.blend"))
     scene = bpy.context.scene
-    bpy.ops.object.select_all(action="DESELECT")
-    bpy.context.view_layer.objects.active = None  # nothing chosen: all of the scene
-    scene.frame_end = max(frames)
-    bpy.ops.object.pbd_bake(mode="ABSOLUTE")
+    bake_all(scene, max(frames))
     baked = time.monotonic()
     render = scene.render
     prepare(scene, width, samples)
@@ -168,6 +165,16 @@ def film(name: str, frames: tuple[int, ...], width: int, samples: int, scratch: 
         pictures.append(read(render.filepath))
     say(f"{name}: baked in {baked - began:.0f} s, rendered in {time.monotonic() - baked:.0f} s")
     return pictures
+
+
+def bake_all(scene: bpy.types.Scene, last: int) -> None:
+    """Bake all of the open scene up to a frame."""
+    import bpy
+
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.context.view_layer.objects.active = None  # nothing chosen: all of the scene
+    scene.frame_end = last
+    bpy.ops.object.pbd_bake(mode="ABSOLUTE")
 
 
 def prepare(scene: bpy.types.Scene, width: int, samples: int) -> None:

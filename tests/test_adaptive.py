@@ -83,6 +83,7 @@ def whipped(automatic: bool) -> tuple[list[int], list[float]]:
     return counts, strains
 
 
+@pytest.mark.slow
 def test_a_cloth_that_whips_about_takes_many():
     """More substeps than the quality steps while it is jerked, and less strain, though these are cut as well."""
     counts, strains = whipped(automatic=True)

@@ -137,6 +137,7 @@ def test_the_curtain_has_the_mass_and_edges_of_a_sheet():
     assert len(Curtain.of_size(9).edges) == 2 * 9 * 8
 
 
+@pytest.mark.newest
 def test_each_kind_of_constraint_has_a_cost_with_each_backend(monkeypatch):
     monkeypatch.setattr(cost, "PATIENCE", 0.0)
     costs = details.costs(8, 1)

@@ -35,6 +35,7 @@ def test_what_is_flat_and_not_compressed_stays_so():
     assert np.abs(simulation.positions(hung)[:, 1]).max() < 1e-12
 
 
+@pytest.mark.newest
 def test_the_seed_is_far_below_what_can_be_seen():
     """And the same in every run; pins keep their places."""
     vertices, quads = grid(8, 8, 0.4, 0.4)

@@ -42,6 +42,7 @@ def depth(points, radii):
     return np.linalg.norm(points / radii, axis=1)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("kernels", available())
 def test_a_skirt_that_is_too_narrow(kernels):
     """2 cm inside of the hips all around: at the first frame it is outside, in lengths as near to its own as can be."""
@@ -58,6 +59,7 @@ def test_a_skirt_that_is_too_narrow(kernels):
     assert crossing(simulation, body, hips) == 0 and not report.inside and not report.pierced
 
 
+@pytest.mark.newest
 def test_half_through():
     """A skirt beside the hips: half of it is inside, the other half hangs free and stays where it is."""
     hips = limb()
@@ -92,6 +94,7 @@ def test_only_where_it_is_wanted():
     assert np.array_equal(begin(body, hips).positions(body), body.vertices)
 
 
+@pytest.mark.newest
 def test_pins_stay_and_are_told():
     """A waistband inside of the belly: it stays there, and the hem is brought out."""
     top = np.arange(10 * 32, 11 * 32)
@@ -104,6 +107,7 @@ def test_pins_stay_and_are_told():
     assert depth(x[: 7 * 32], (0.1, 0.1, 0.4)).min() > 1.0
 
 
+@pytest.mark.newest
 def test_into_a_container():
     """What belongs inside is put there."""
     bowl = Collider(0.2 * ellipsoid, BALL_FACES, inside=True)

@@ -102,7 +102,9 @@ def test_with_isometric_bending_and_in_creases_rest_angles_stay():
     np.testing.assert_allclose(angles[[2, -3]], 0.2, atol=0.02)
 
 
-@pytest.mark.parametrize("mode", ["VOLUME", "GAS", "OVERPRESSURE"])
+@pytest.mark.parametrize(
+    "mode", ["VOLUME", *(pytest.param(mode, marks=pytest.mark.slow) for mode in ("GAS", "OVERPRESSURE"))]
+)
 @pytest.mark.newest
 def test_a_balloon_gets_the_volume_of_one_that_was_made_so(mode):
     vertices, faces = icosphere(1, 0.15)

@@ -67,6 +67,7 @@ def test_inflated_characters_fall_on_one_another():
     assert all(x[:, 2].min() > 0.0 for x in pile.frames[-1])
 
 
+@pytest.mark.slow
 def test_volume_and_skin_are_told_apart():
     """Macklin et al. 2016, Fig. 1: a soft skin sags, a soft volume shrinks, and neither does the other."""
     cases = {

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.shapes import flat_discs
 from pbd_addon import Body, Material, Simulation
+from pbd_addon.settings.solver_settings import ATMOSPHERE
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")
 
@@ -21,9 +22,12 @@ MYLAR = 1.2185
 
 def foil(pascals: float, rings: int = 9, **settings) -> tuple[Body, Simulation]:
     """Two discs of foil, weightless, with a pressure."""
-    material = Material.preset("Foil Balloon")
-    material = dataclasses.replace(material, pressure_mode="OVERPRESSURE", overpressure=pascals)
-    body = Body(*flat_discs(rings, RADIUS), material)
+    return filled({"pressure_mode": "OVERPRESSURE", "overpressure": pascals}, rings, **settings)
+
+
+def filled(inside: dict[str, object], rings: int = 9, **settings) -> tuple[Body, Simulation]:
+    """Two discs of foil, weightless, with something inside."""
+    body = Body(*flat_discs(rings, RADIUS), dataclasses.replace(Material.preset("Foil Balloon"), **inside))
     return body, Simulation([body], gravity=(0.0, 0.0, 0.0), **settings)
 
 
@@ -48,6 +52,45 @@ def test_two_discs_become_a_mylar_balloon(pascals):
     assert speed(body, simulation) < 0.01
     assert np.abs(body.edge_strain(x)).mean() < 0.006
     assert (0.8 if pascals < 100.0 else 0.9) * MYLAR < body.volume(x) / RADIUS**3 < 1.02 * MYLAR
+
+
+def test_a_pump_fills_flat_sheets():
+    """14 liters in a second: half of them after half a second, without a pressure; then the foil resists, with the
+    pressure that so much air has in what it encloses."""
+    body, simulation = filled({"pressure_mode": "GAS", "pump": 14.0}, self_collision=False)
+    assert "Pump" in body.notes[0]
+    run(simulation, 12)
+    assert body.volume(simulation.positions(body)) == pytest.approx(7e-3, rel=0.02)
+    assert 0.0 <= simulation.pressure(body)[0] < 100.0
+    run(simulation, 13)
+    simulation.set_material(body, dataclasses.replace(body.material, pump=0.0))
+    run(simulation, 35)
+    x, pressure = simulation.positions(body), simulation.pressure(body)[0]
+    assert (ATMOSPHERE + pressure) * body.volume(x) == pytest.approx(ATMOSPHERE * 14.6e-3, rel=0.01)
+    assert pressure > 2000.0
+    assert speed(body, simulation) < 0.02
+    assert np.abs(body.edge_strain(x)).mean() < 0.015
+
+
+@pytest.mark.parametrize("mode", ["GAS", "VOLUME"])
+def test_flat_sheets_hold_so_many_liters(mode):
+    """12 of the 13.9 that fit: they have that volume within 1 %, next to no pressure, and come to rest."""
+    body, simulation = filled({"pressure_mode": mode, "contents": 12.0}, self_collision=False)
+    run(simulation, 40)
+    assert body.volume(simulation.positions(body)) == pytest.approx(0.012, rel=0.01)
+    assert -200.0 < simulation.pressure(body)[0] < 1000.0
+    assert speed(body, simulation) < 0.01
+
+
+def test_pieces_share_the_contents_by_their_size():
+    """Of two discs, one twice as wide, it gets eight times as much; a ball holds liters instead of a multiple too."""
+    vertices, triangles = flat_discs(4, RADIUS)
+    both = np.concatenate([vertices, 0.5 * vertices + np.array([1.0, 0.0, 0.0])])
+    material = dataclasses.replace(Material.preset("Foil Balloon"), contents=9.0)
+    body = Body(both, np.concatenate([triangles, triangles + len(vertices)]), material)
+    volume = Simulation([body])._model.volume
+    np.testing.assert_allclose(volume.target, [8e-3, 1e-3], rtol=1e-9)
+    assert volume.holds_volume.all()
 
 
 @pytest.mark.newest

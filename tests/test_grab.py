@@ -25,6 +25,7 @@ def steps(simulation, count):
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_cloth_follows_the_hand_and_comes_to_it():
     body, simulation = sheet()

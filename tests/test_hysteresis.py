@@ -32,6 +32,7 @@ def angle(simulation: Simulation, body: Body) -> float:
     return math.atan2(x[2], x[0])
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("model", ["ISOMETRIC", "DIHEDRAL"])
 def test_a_swing_loses_the_same_at_each_turn(model):
     """Twice the angle that friction keeps, 0.05 rad, at each half of it: Coulomb's law. Without it, 2 %."""
@@ -51,6 +52,7 @@ def test_a_swing_loses_the_same_at_each_turn(model):
     assert max(free[12:]) > 0.45
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("model", ["ISOMETRIC", "DIHEDRAL"])
 def test_what_is_let_go_keeps_the_curvature_of_friction(model):
     """Moved through honey, it stops at HB / B from above, 0.05 rad, and stays; without friction it is flat."""

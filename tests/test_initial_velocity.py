@@ -19,6 +19,7 @@ def center(simulation, body, masses):
     return np.average(simulation.positions(body), axis=0, weights=masses)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("steps", [20, 10])
 def test_a_thrown_towel_is_where_one_is_that_is_dropped(steps):
     """Its error is that of a fall without the throw, whatever the velocity: stepping is linear in it."""

@@ -76,6 +76,7 @@ def test_velocity_tells_the_way_there_from_the_way_back():
     assert loop.find([swing], 6).length in (32, 64)
 
 
+@pytest.mark.newest
 def test_the_step_over_the_seam_is_like_others():
     _body, frames, pair, looped = closed()
     sizes = steps(looped)

@@ -90,6 +90,7 @@ def test_a_limp_half_hangs_and_a_stiff_half_stands_out():
     assert z[vertices[:, 0] == 0.5].mean() > -0.1
 
 
+@pytest.mark.newest
 def test_shrunken_cloth_comes_to_rest_shorter():
     vertices, quads = grid(8, 8, 1.0, 1.0)
     body = Body(vertices, quads, Material(drag=5.0), maps={"shrink": 0.8})
@@ -188,6 +189,7 @@ def test_half_the_pressure_everywhere_is_half_the_pressure():
     assert np.allclose(*shapes, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.newest
 def test_a_balloon_with_a_map_still_holds_its_volume():
     vertices, triangles = icosphere(3, 0.5)

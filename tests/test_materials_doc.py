@@ -58,12 +58,12 @@ def figure(cell: str) -> float:
 
 def documented(cells: dict[str, str]) -> Material:
     """The material that a row describes."""
-    values: dict[str, float | str] = {
+    values: dict[str, float | str | bool] = {
         field: figure(cells[name]) for name, field in (COLUMNS | OF_FABRICS).items() if name in cells
     }
     values |= {"compression": values["stretch"], "drag": 0.0}
     if "Pressure" in cells:
-        values["pressure_mode"] = cells["Pressure"]
+        values["pressure_mode"], values["rubber"] = cells["Pressure"], cells["Rubber"] == "yes"
         values[VALUE_OF_MODE[cells["Pressure"]]] = figure(cells["Value"])
     return dataclasses.replace(Material(), **values)
 

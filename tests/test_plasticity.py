@@ -138,6 +138,7 @@ def crumpled(split: bool = False, tear_strength: float = 0.0, **settings) -> tup
     return Simulation([body], [ball], **settings), body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_the_same_frames_come_back(kernels):

@@ -173,6 +173,7 @@ def fly(kind: str, material: Material, frames: int = 24, dents: float = 0.0, **s
     return simulation, body, [np.array(column) for column in zip(*found)]
 
 
+@pytest.mark.newest
 def test_a_body_too_large_for_a_plate_is_told_to_be_too_soft(monkeypatch):
     vertices, faces, pins = clamped_strip(20, 0.1, "quads")
     body = Body(vertices, faces, Material.preset("Paper"), pins=pins)

@@ -67,6 +67,7 @@ def test_a_sample_follows_no_rhythm_of_the_rows():
     assert sampled(300) == slice(None)
 
 
+@pytest.mark.newest
 def test_more_passes_leave_less():
     """Shear of cotton at 4 cm: most is short after one pass, and less than half of that after ten."""
     one, ten = (askew(iterations).reports[24].residuals["shear"] for iterations in (1, 10))
@@ -74,6 +75,7 @@ def test_more_passes_leave_less():
     assert ten < 0.5 * one
 
 
+@pytest.mark.newest
 def test_residuals_are_shares():
     """Of each elastic kind by name, between 0 and 1; soft cloth on its edges has converged."""
     vertices, quads = grid(8, 8, 1.0, 1.0)
@@ -111,6 +113,7 @@ def test_what_no_steps_would_mend_has_none():
     assert 0 < advise([(Kind(), Residual(0.9, 0.3))], 20, 0.05)[1].substeps <= MOST_STEPS
 
 
+@pytest.mark.newest
 def test_plates_tell_what_stretch_undoes(monkeypatch):
     """Paper at 8 mm that hangs over an edge is undone in part: without rounds, less in shorter substeps."""
     monkeypatch.setattr(rounds, "MOST_UNDONE", np.inf)
@@ -142,6 +145,7 @@ def test_film_that_cannot_converge_runs_and_is_told():
     assert max(bending, default=0.0) < 0.2 or report.advice is not None
 
 
+@pytest.mark.newest
 def test_automatic_sees_shear_and_bend():
     """It takes no fewer steps than keep bending, where stretch alone would take a quarter and lose a fifth of it."""
     reports = list(askew(automatic=True, frames=72).reports.values())

@@ -39,6 +39,7 @@ def test_soft_cloth_hangs_by_its_weight_at_any_resolution(stretch, tethers):
         assert hanging(rx, stretch, 0.0, tethers=tethers) == pytest.approx(expected, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stretch", [100.0])
 @pytest.mark.newest
 def test_sheared_cloth_hangs_alike_at_any_resolution(stretch):

@@ -109,6 +109,17 @@ def test_a_back_that_is_5_percent_longer_is_sewn_too(kernels):
     assert report.strain_p95 < 0.025  # what both sides must take
 
 
+def test_a_band_that_is_too_tight_stretches_until_it_is_closed_after_its_closing_time():
+    """The girth of the body is 0.94 m, that of the band 0.90: pulled as at first, it stays open by 3 cm."""
+    simulation, body, pairs = sew(
+        colliders=[Collider(*capsule(0.15, 0.6))], closing_time=0.25, width=0.45, height=0.1, columns=18, rows=4
+    )
+    for _frame in range(12):
+        simulation.step(1 / 24)
+    assert np.all(gaps(simulation, body, pairs) == 0.0)
+    assert body.edge_strain(simulation.positions(body))[~body.is_seam].max() < 0.35
+
+
 @pytest.mark.parametrize("kernels", available())
 def test_springs_are_solved_around_welds_without_a_push(kernels):
     """What springs pull at held welds is given to the body; without its springs, each side of a weld went its way."""
@@ -132,6 +143,7 @@ def test_springs_are_solved_around_welds_without_a_push(kernels):
     assert np.abs(strain).mean() < 0.01
 
 
+@pytest.mark.newest
 def test_four_panels_meet_in_one_point():
     """Those that lie opposite have no seam with each other, and still do not keep the others apart there."""
     flat, quads = grid(6, 6, 0.15, 0.15)
@@ -149,6 +161,7 @@ def test_four_panels_meet_in_one_point():
     assert gaps(simulation, body, pairs).max() == 0.0
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("aside", [0.0, 0.3])
 def test_where_panels_lie_at_rest_does_not_say_how_far_apart_they_are(aside):
     """As in a pattern: on one another they keep their distance, and beside one another what is sewn is between them."""
@@ -248,6 +261,7 @@ def test_a_body_is_sewn_among_others_as_it_is_alone():
     np.testing.assert_allclose(gaps(both, roped, pairs), 0.3, atol=1e-9)
 
 
+@pytest.mark.newest
 def test_momentum_is_kept():
     """Of two panels in space, while they close, meet and are one."""
     simulation, body, pairs = sew(columns=9, rows=8, width=0.3, height=0.3, apart=0.3)
@@ -318,7 +332,7 @@ def stepped(simulation, body, frames):
     return simulation.positions(body).copy()
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_going_on_from_any_frame_gives_the_same_bits(kernels):
     """From before the first pair met, from when some had, from after all were one: as one that begins there does."""
@@ -464,6 +478,7 @@ def test_what_is_sewn_first_floats_until_its_seams_have_closed(kernels):
     assert fallen[2] < -0.15 and fallen[1] > 0.01
 
 
+@pytest.mark.newest
 def test_what_pins_hold_open_does_not_float_for_ever():
     """Twice the closing time at most."""
     vertices, faces, pairs = panels(columns=6, rows=5)

@@ -336,3 +336,15 @@ def test_a_path_may_have_several_parts():
     np.testing.assert_array_equal(second.pieces[0][0], [20.0, 0.0])
     names = [one.name for one in svg_pattern.read(drawing('<path id="p" d="M0 0h9v9z m20 0h5v5z"/>')).panels]
     assert names == ["p 1", "p 2"]
+
+
+def test_panels_stand_so_high_that_what_has_a_label_is_at_the_waist():
+    data = garment()
+    data["pattern"]["panels"]["front"]["edges"][2]["label"] = "waist"
+    read = sewing_pattern.of_specification(data)
+    sewn = panels.mesh_pattern(panels.raised(read, "waist", 1.5), 0.05, delaunay)
+    assert sewn.vertices[sewn.groups["waist"], 2] == pytest.approx(1.5)
+    before = meshed(data)
+    moved = sewn.vertices - before.vertices
+    assert np.ptp(moved[sewn.groups["front"]], axis=0) == pytest.approx(0.0)
+    assert moved[sewn.groups["back"]] == pytest.approx(0.0)

@@ -45,6 +45,7 @@ def test_beads_run_down_a_slope(parts, kernels):
     np.testing.assert_allclose(x @ along, [0.6 * GRAVITY / 2, 0.6 * GRAVITY / 2 + 0.3], atol=0.6 * GRAVITY / 480 / 2)
 
 
+@pytest.mark.newest
 def test_a_bob_on_a_free_bead_swings_faster():
     """With mass m on a frictionless rod and M below it on a thread l, T = 2 pi sqrt(l / g m / (m + M)), and their
     common center stays where it is along the rod."""
@@ -66,6 +67,7 @@ def test_a_bob_on_a_free_bead_swings_faster():
     assert np.diff(at).mean() == pytest.approx(2 * np.pi * np.sqrt(length / GRAVITY * m / (m + M)), rel=0.01)
 
 
+@pytest.mark.newest
 def test_a_vertex_keeps_its_distance_from_a_surface():
     """Dropped beside the top of a ball, it slides down around it, at the distance of the start, to the lowest point."""
     ball, triangles = icosphere(3, 0.5)
@@ -151,6 +153,7 @@ def test_a_curtain_is_drawn():
     assert np.diff(seen[-1][0][:, 0])[-3:].max() < 0.05
 
 
+@pytest.mark.newest
 def test_a_curtain_hangs_from_rings_as_from_pins():
     """Rings take 0.6 mm at the rod, and no other difference: it hangs as deep, and is as little stretched."""
     ends = []
@@ -191,6 +194,7 @@ def test_it_is_let_go_and_caught_again():
     assert abs(x[1, 2]) < 1e-4
 
 
+@pytest.mark.newest
 def test_soft_ones_are_springs_across_the_rail():
     """The stiffness is that of a soft pin: with weight 0.5 and 50 N/m, a mass of 0.1 kg sags by m g / k."""
     material = Material(pin_stiffness=50.0, drag=6.0)

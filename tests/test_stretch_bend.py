@@ -15,6 +15,8 @@ from pbd_addon.kernels.numpy import dihedral_angles
 GRAVITY = 9.81
 
 
+@pytest.mark.slow
+@pytest.mark.newest
 @pytest.mark.parametrize("method", ["PBD", "XPBD"])
 def test_bending_and_stretching_are_independent(method):
     """Six cloths as in Mueller 2007, Fig. 3: three stretching stiffnesses by bending on and off. Folds depend on the
@@ -88,6 +90,7 @@ def tip(model: str, load: float, bend: float, columns: int, rows: int, length: f
     return -float(simulation.positions(body)[vertices[:, 0] > length - 1e-9, 2].mean())
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("model", ["ISOMETRIC", "DIHEDRAL"])
 def test_a_cantilever_bends_as_a_beam(model):
     """Tip deflection q L⁴ / (8 E I) for a small load (Euler-Bernoulli), E I / width = 8/9 bend for this mesh (see
@@ -123,6 +126,7 @@ def test_both_models_agree_at_small_angles():
         assert value == pytest.approx(expected, rel=angle**2 / 20.0)  # 2 sin(angle / 2) = angle (1 - angle² / 24)
 
 
+@pytest.mark.newest
 def test_both_models_hold_a_cantilever_alike():
     """The deflections differ by less than a tenth of the square of the slope at the end, (4 x 0.18 / 3)² = 6 %."""
     tips = [tip(model, 0.06, 9e-2, 4, 1, 1.0, substeps=20) for model in ("ISOMETRIC", "DIHEDRAL")]
@@ -130,6 +134,7 @@ def test_both_models_hold_a_cantilever_alike():
     assert tips[0] == pytest.approx(tips[1], rel=0.006)
 
 
+@pytest.mark.newest
 def test_dihedral_knows_a_rest_angle_and_its_side():
     """A creased sheet springs back to its crease; Automatic takes the model that can."""
     crease = np.array([[0.0, -0.5, 0], [0, 0.5, 0], [-0.5, 0, 0.3], [0.5, 0, 0.3]])

@@ -118,6 +118,7 @@ def test_a_strip_tears_at_the_load_that_its_strength_says():
     assert tears_at(columns=6)[0] == pytest.approx(0.965, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fastest_kernels")
 @pytest.mark.parametrize("case", [{}, {"columns": 6, "substeps": 160}, {"columns": 6, "strength": 100.0}])
 def test_so_it_does_at_any_resolution_and_number_of_substeps(case):
@@ -180,7 +181,7 @@ def shoot(simulation, ball, frames, first=0):
     return reports
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_a_ball_goes_through_a_sheet_without_a_crossing(kernels):
     simulation, body, ball = shot(kernels)
@@ -192,8 +193,8 @@ def test_a_ball_goes_through_a_sheet_without_a_crossing(kernels):
     np.testing.assert_array_equal(x, x[joined(simulation)])
 
 
-@pytest.mark.parametrize("kernels", available())
 @pytest.mark.newest
+@pytest.mark.parametrize("kernels", available()[-1:])
 def test_going_on_from_any_frame_gives_the_same_bits(kernels):
     """From before it tears, while it does, and from after: as one that begins there does."""
     simulation, body, ball = shot(kernels)
@@ -336,7 +337,7 @@ def test_a_skin_that_is_blown_up_too_far_bursts_by_its_own_tension():
     assert max(sizes) > 1.2 * sizes[first]  # untorn it would shrink to what it was
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_going_on_while_the_gas_leaves_gives_the_same_bits(kernels):
     body, material, simulation = blown_up()

@@ -40,6 +40,7 @@ def test_a_balloon_falls_at_last_as_balls_do_in_air(preset, radius):
     assert speeds[early - 1] == pytest.approx(last * math.tanh(early / 12 / slowness), rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.5, 1.7])
 @pytest.mark.newest
 def test_air_drag_as_a_rate_acts_on_what_has_weight(rate):

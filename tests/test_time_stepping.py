@@ -64,12 +64,14 @@ def test_a_fall_is_five_times_as_exact_as_in_first_order(monkeypatch):
     assert second[1] == pytest.approx(9.81, rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drag", [1.0, 4.0, 20.0])
 @pytest.mark.newest
 def test_a_fall_ends_at_the_weight_over_the_drag(drag):
     assert fall(20, 16.0 / drag, drag=drag)[1] == pytest.approx(9.81 / drag, rel=1e-4)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("omega", [5.0, 10.0, 20.0])
 def test_an_oscillator_loses_a_third_of_what_it_does_in_first_order(omega, monkeypatch):
     """Energy of a mass on a spring after two seconds."""

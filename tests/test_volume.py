@@ -236,6 +236,7 @@ def test_overpressure_pushes_with_pascals_times_area():
     np.testing.assert_allclose(simulation.velocities(body) / h, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.newest
 def test_pressure_can_be_switched_while_running():
     """A new material blows, holds or lets go from the next step on."""
     body, simulation, x = blow(1, frames=3, stretch=500.0, compression=500.0)

@@ -6,9 +6,8 @@ What to run while working: with the newest Blender, Python and NumPy all tests b
 oldest what tells versions apart. `--all` adds the slow ones, in the oldest all others but those that no version
 changes, and in the Blenders between them what most people do.
 
-The physics tests need no Blender. Tests that leave the choice of kernels open, with and without Blender, compute with
-Numba in the newest, in less time, and with NumPy in the others; samples and guides always with Numba; PBD_KERNELS
-chooses otherwise.
+The physics tests need no Blender. Tests that leave the choice of kernels open compute with Numba in the newest, in less
+time, and with NumPy in the others; what is long in the oldest Blender with Numba too; PBD_KERNELS chooses otherwise.
 Those that run once per backend, or with the fastest, run only there, unless arguments narrow the run.
 Physics tests never share a process with the tests in tests/blender: there the add-on is an installed extension, here
 `pbd_addon` is a plain package, and Blender objects to seeing both.
@@ -216,7 +215,8 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
         between = [Suite(oldest, "physics", [*without, *numpy, *telling, "tests"], 150)]
         suites += [
             Suite(
-                oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"], 215
+                *(oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"]),
+                *(180, "numba"),
             ),
             Suite(oldest, "backends", [*within, *backends], 75),
             *(Suite(blender, "blender", [*within, *telling, "--corners", *common], 25) for blender in blenders[1:-1]),

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from .doctor import doctor, leftovers
+from .doctor import doctor, leftovers, shown
 from .kinds import Depsgraph, Scene
 from .scene.arrays import values
 from .scene.scene_objects import is_body
@@ -48,6 +48,7 @@ def on_undo(_scene: Scene, _depsgraph: Depsgraph | None = None) -> None:
     """After undo and redo: objects may have become PBD or stopped being it, and settings may have changed."""
     session.notice_undo()
     doctor.forget()
+    shown.forget()
     leftovers.forget()
     arm_if_needed()
 
@@ -75,6 +76,7 @@ def on_save(*_: object) -> None:
 def on_load(*_: object) -> None:
     """After a file was loaded: its frames may be on disk."""
     doctor.forget()
+    shown.forget()
     leftovers.sweep()
     arm_if_needed()
     for scene in bpy.data.scenes:
@@ -206,5 +208,6 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(arm_if_needed):
         bpy.app.timers.unregister(arm_if_needed)
     doctor.forget()
+    shown.forget()
     leftovers.forget()
     session.drop_all()

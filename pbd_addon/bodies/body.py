@@ -392,5 +392,5 @@ class Body:
                     else f"{openings} openings are closed by virtual caps"
                 )
             if abs(self.volume(self.rest_vertices)) < EMPTY * mesh.corner_areas.sum() ** 1.5:
-                notes.append("It encloses no volume at rest: only Overpressure can inflate it")
+                notes.append("It encloses no volume at rest: Overpressure, Contents or a Pump can inflate it")
         return tuple(notes)

@@ -24,7 +24,7 @@ from ..constraints import (
 from ..constraints.base import once_if_equal
 from ..constraints.plate_elements import FLAT
 from ..contact import Collider, ContactConstraints, SeamNeighbors, Surface
-from ..meshes.mesh import TriMesh, connected_components, half_edges, rest_volume
+from ..meshes.mesh import TriMesh, connected_components, half_edges, rest_volume, triangle_areas
 from ..meshes.weave import Weave, Woven
 from ..model.layout import Layout
 from ..parts.ropes import ROPE_WIDTH
@@ -222,7 +222,7 @@ def closed_pieces(layout: Layout) -> list[Piece]:
             own = of_triangle == island
             triangles = mesh.triangles if own.all() else mesh.triangles[own]
             caps = [rim for rim in mesh.boundary_loops if mesh.islands[rim[0]] == island]
-            volume = rest_volume(rest, triangles, caps)
+            volume, area = rest_volume(rest, triangles, caps), float(triangle_areas(rest, triangles).sum())
             triangles = triangles + part.start if part.start else triangles
-            pieces.append(Piece(number, triangles, [rim + part.start for rim in caps], volume))
+            pieces.append(Piece(number, triangles, [rim + part.start for rim in caps], volume, area))
     return pieces

@@ -137,6 +137,7 @@ class DistanceConstraints(Constraints):
         yielded: Whether rest lengths may have changed by plasticity.
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         fresh: Whether multipliers are 0 so far in this substep; who adds to them sets this to false.
+        softness: How many times softer in tension than their material rows are at the moment, (m,); (0,) if none is.
         sweeps: How often an iteration sweeps over edges, set for each frame, see `SECOND_ORDER_SWEEPS`.
         near_pins: Rows that are swept several times after the chains, see `PIN_EDGES`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does
@@ -188,7 +189,7 @@ class DistanceConstraints(Constraints):
         self.sweep: Swept | None = None
         self.around_pins: Swept | None = None
         self.relaxed, self.kept = False, True
-        self._reweighed = False
+        self._reweighed, self.softness = False, NOTHING
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
@@ -239,6 +240,7 @@ class DistanceConstraints(Constraints):
         same = np.array_equal(self.compliance[0], self.compliance[1]) and np.array_equal(self.k[0], self.k[-1])
         self.sides = 1 if same else 2
         self.compliance = self.compliance[: self.sides].copy()
+        self._given, self.softness = self.compliance, NOTHING
         self.active = bool((self.compliance < NO_STIFFNESS).any())
         self._find_chains(materials)
         self.near_pins = self._find_near_pins(len(w))
@@ -304,6 +306,13 @@ class DistanceConstraints(Constraints):
     def use_weights(self, w: np.ndarray) -> None:
         """Use these inverse masses from the next substep on, (n,) [1/kg]."""
         self.inverse_masses, self._reweighed = w, True
+
+    def soften(self, factors: np.ndarray) -> None:
+        """Be so many times softer in tension than the material from the next substep on, (m,) [1]."""
+        if not np.array_equal(factors, self.softness):
+            self.softness, self._reweighed = factors, True
+            self.compliance = self._given.copy()
+            self.compliance[0] *= factors
 
     def _lay_out(self) -> None:
         self.rows = laid_out(self.rows, self.kernels)
@@ -502,13 +511,17 @@ class DistanceConstraints(Constraints):
         d = self._ways(p, some)
         return np.asarray(np.sqrt(np.einsum("ij,ij->j", d, d)))
 
+    def stretches(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Length over rest length of some rows, or of every one, at positions p (3, n) [m], (m,)."""
+        return self._lengths(p, some) / self.rest_lengths[some]
+
     def strains(self, p: np.ndarray, some: slice | np.ndarray = slice(None)) -> np.ndarray:
         """|length / rest length - 1| of some rows, or of every one, at positions p (3, n) [m], (m,)."""
-        return np.abs(self._lengths(p, some) / self.rest_lengths[some] - 1.0)
+        return np.abs(self.stretches(p, some) - 1.0)
 
     def compressed(self, p: np.ndarray, some: np.ndarray) -> float:
         """By how much the most compressed of some rows is shorter than at rest at positions p (3, n) [m], [1]."""
-        return float((1.0 - self._lengths(p, some) / self.rest_lengths[some]).max())
+        return float((1.0 - self.stretches(p, some)).max())
 
     def forces(self) -> np.ndarray:
         """Tension of every row in the last substep, (m,) [N]; negative in compression."""

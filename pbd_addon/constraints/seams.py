@@ -2,7 +2,7 @@
 
 C = |p1 − p2| − l >= 0        l: goes from the gap at the start to 0
 ∇C = n at p1, −n at p2, with n = (p1 − p2) / |p1 − p2|
-α = 1 / `SEAM_STIFFNESS`
+α = 1 / (s `SEAM_STIFFNESS`)        s: 1 until the closing time is over, then `LATE_FACTOR` at most
 from: the distance constraint of Müller et al. 2007, sec. 4.1, one-sided
 
 C = |p − m|        m: the mean of a group, by mass
@@ -36,6 +36,13 @@ SEAM_STIFFNESS = 30.0
 Two panels of 0.5 m around a cylinder, 1400 vertices, are closed by it in a second with strains below 1 % in nearly all
 edges; at 10,000 N/m the first pairs that meet hold the others apart, which stay open by up to 0.18 m."""
 
+LATE_FACTOR = 20.0
+"""How many times as stiff and as fast a seam is that is still open after twice its closing time; it grows evenly.
+
+A waistband that is narrower than the hips it closes on has to stretch. Of a band of 0.90 m around 0.94, all ten pairs
+stay open by 3 cm with 1 and 5 and close with 20 and 60, with strains up to 0.29 and 0.52. Of the 133 pairs of a shirt
+of 900 vertices on a body, 16 stay open if seams are only as much stiffer, and none if they are as much faster, too."""
+
 CATCH_UP = 1.0
 """Fastest that a pair catches up which was held back, while it is more than a usual edge apart [m/s]; less on small
 bodies, see `scale.calm_speed`.
@@ -63,6 +70,7 @@ class SeamConstraints(Constraints):
 
     Attributes:
         path: Lengths of all pairs at the beginning and at the end of the current frame, (2, m) [m]; set by the solver.
+        late: Factors on the stiffness and the speed of all pairs, (m,); set by the solver.
     """
 
     name = "seams"
@@ -74,6 +82,7 @@ class SeamConstraints(Constraints):
         self.rows = sort_rows(pairs, body, w)
         self.catch_up = CATCH_UP * np.array([calm_speed(extent) for extent in extents])
         self.path = np.zeros((2, len(pairs)))
+        self.late = np.ones(len(pairs))
         self.multipliers = np.zeros(len(self.rows.order))
         self.lengths = np.zeros(len(self.rows.order))
         self.h = 0.0
@@ -85,14 +94,12 @@ class SeamConstraints(Constraints):
         self.limit = np.where(limit > 0.0, limit, np.inf)
         self.compliance = compliances(SEAM_STIFFNESS * sewn)
         self.active = bool(sewn.any())
-        self.h = 0.0
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.multipliers[:] = 0.0
         self.lengths = (self.path[0] + fraction * (self.path[1] - self.path[0]))[self.rows.order]
-        if h != self.h:
-            self.h = h
-            self.alpha = self.compliance[None] / h**2
+        self.h = h
+        self.alpha = self.compliance[None] / (h**2 * self.late[self.rows.order])
 
     def _lay_out(self) -> None:
         self.rows = laid_out(self.rows, self.kernels)
@@ -113,7 +120,8 @@ class SeamConstraints(Constraints):
         d -= p.take(other, axis=1)
         gap = np.sqrt(np.einsum("ij,ij->j", d, d))
         most = -(self.h**2) * self.limit / scale[0] + both * self.multipliers
-        reach = np.where(gap < self.usual_edges[rows.order], np.inf, self.catch_up[rows.body] * self.h)
+        speed = self.catch_up[rows.body] * self.late[rows.order]
+        reach = np.where(gap < self.usual_edges[rows.order], np.inf, speed * self.h)
         self.lengths = np.clip(self.lengths, gap - np.minimum(most, reach), gap)
         packed = kernels.pack(p, w)
         springs = Springs(weights, self.lengths, self.alpha, scale, NOTHING)

@@ -33,14 +33,27 @@ class Piece(NamedTuple):
         body: Index of the body.
         triangles: Surface, (t, 3) int.
         caps: Vertices around each opening, list of (k,) int, in the direction of the triangles.
-        rest_volume: Signed volume at rest [m³]; negative if the normals point inward.
+        rest_volume: Signed volume at rest [m³]; negative if the normals point inward, 0 of sheets on each other.
+        area: Of the triangles at rest [m²].
     """
 
     body: int
     triangles: np.ndarray
     caps: list[np.ndarray]
     rest_volume: float
+    area: float
 
+
+LITER = 1e-3
+"""[m³]"""
+
+ROUND = 1.2185 / (2.0 * np.pi) ** 1.5
+"""Volume of two discs that are blown up, over their area to the power 3/2 (Paulsen 1994, What is the shape of a Mylar
+balloon?): what flat sheets can hold, more or less."""
+
+LEFT_IN = 1e-3
+"""Share of that which is left in flat sheets before anything is pumped in: a millimeter between sheets of half a
+meter."""
 
 SHAPE_PER_VOLUME = 5.0
 """How much of its size a shape counts as off by a relative error of its volume of 1: 1 % is as bad as 5 % of a drape,
@@ -71,6 +84,9 @@ class VolumeConstraints(Constraints):
         burst, leaking: Which pieces are that, (pieces,) bool.
         pumped: What was pumped into each at the beginning and at the end of the frame, (pieces,) each [Pa m³], or None.
         full: What is in it without that, pressure times volume; 0 in other modes than GAS and if it leaks.
+        sizes: Volumes at rest, or what flat sheets can hold, (pieces,) [m³].
+        flat: Which pieces are flat sheets, (pieces,) bool.
+        most: Of the gas, what has come in so far, pressure times volume; infinite if all has.
     """
 
     name = "volume"
@@ -133,28 +149,39 @@ class VolumeConstraints(Constraints):
     def set_materials(self, materials: Sequence[Material], settings: SolverSettings, w: np.ndarray) -> None:
         own = [materials[piece.body] for piece in self.pieces]
         rest = np.array([piece.rest_volume for piece in self.pieces])
-        size = np.abs(rest)
+        flat = rest == 0.0
+        area = np.array([piece.area for piece in self.pieces])
+        size = np.where(flat, ROUND * area**1.5, np.abs(rest))
+        contents = self._contents(own, area)
         modes = np.array([m.pressure_mode for m in own], dtype="U12")
         modes = np.where(self.burst, "OFF", np.where(self.leaking, "GAS", modes))
         side = np.where(rest < 0.0, -1.0, 1.0)
         if not np.array_equal(side, self.side):
             self.side, self._closed = side, None
-        holds_volume = (modes == "VOLUME") & (size > 0.0)
+        holds_volume = (modes == "VOLUME") & (size > 0.0) & ((contents > 0.0) | ~flat)
         holds_gas = (modes == "GAS") & (size > 0.0)
-        self.holds_volume, self.sizes = holds_volume, size
-        self.target = self.aim = np.array([m.pressure for m in own]) * size
+        self.holds_volume, self.sizes, self.flat = holds_volume, size, flat
+        self.target = self.aim = np.where(contents > 0.0, contents, np.array([m.pressure for m in own]) * size)
         self.sets_pressure = modes == "OVERPRESSURE"
         overpressure = np.where(self.leaking, 0.0, np.array([m.overpressure for m in own]))
         self.constant = np.where(self.sets_pressure, overpressure, np.where(holds_gas, -ATMOSPHERE, 0.0))
-        self.set_pressure = np.where(self.sets_pressure | holds_gas, overpressure, 0.0)
-        self.gas = np.where(holds_gas, (ATMOSPHERE + overpressure) * size, 0.0)
-        self.full = np.where(self.leaking, 0.0, self.gas)
+        filled = np.where(flat | (contents > 0.0), np.maximum(contents, flat * LEFT_IN * size) / size, 1.0)
+        known = self.sets_pressure | holds_gas & (filled == 1.0)
+        self.set_pressure = np.where(known, overpressure, 0.0)
+        self.gas = np.where(holds_gas, (ATMOSPHERE + np.where(known, overpressure, 0.0)) * filled * size, 0.0)
+        self.full, self.most = np.where(self.leaking, 0.0, self.gas), np.full(len(own), np.inf)
         self.smallest = np.maximum(1e-3 * size, 1e-300)
         self.k = relaxation(np.array([m.k_volume for m in own]), settings)
         self.working = holds_volume | holds_gas | self.sets_pressure
         self.active = bool(self.working.any())
         self.use_weights(w)
         self.h = 0.0
+
+    def _contents(self, own: Sequence[Material], area: np.ndarray) -> np.ndarray:
+        """What materials want in each piece, (pieces,) [m³], 0 for what is there at rest: larger ones get more."""
+        owner = np.array([piece.body for piece in self.pieces], int)
+        share = area**1.5 / np.bincount(owner, area**1.5).clip(1e-300)[owner]
+        return np.where(self.leaking, 0.0, LITER * share * np.array([m.contents for m in own]))
 
     def use_weights(self, w: np.ndarray) -> None:
         """Use these inverse masses, (n,) [1/kg]."""
@@ -191,9 +218,10 @@ class VolumeConstraints(Constraints):
         if self.holds_volume.all():
             return volumes - self.aim, np.zeros_like(volumes)
         bounded = np.maximum(volumes, self.smallest)
-        missing = self.h**2 * (self.constant + self.gas / bounded) - self.multipliers
+        gas = np.minimum(self.gas, self.most)
+        missing = self.h**2 * (self.constant + gas / bounded) - self.multipliers
         give = np.zeros_like(bounded)
-        np.divide(bounded**2, self.h**2 * self.gas, out=give, where=self.gas > 0.0)
+        np.divide(bounded**2, self.h**2 * gas, out=give, where=gas > 0.0)
         error = np.where(self.holds_volume, volumes - self.aim, np.where(self.sets_pressure, missing, -missing * give))
         return error, give
 

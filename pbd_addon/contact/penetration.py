@@ -71,6 +71,26 @@ class Penetration:
         """Pairs whose surfaces are inside of each other or go through each other."""
         return [*self._penetrating, *self._pierced_by_closed]
 
+    def met_by(self, part: slice) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Particles in a part that are inside of closed colliders, and those of what goes through any, (k,) int each.
+
+        By the collider's name, as detected last.
+        """
+        found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        none = np.zeros(0, int)
+        through = {
+            **self._pierced_by_closed,
+            **{pair: np.flatnonzero(on) for pair, on in self._pierced_by_open.items()},
+        }
+        for pair in {**self._penetrating, **through}:
+            if pair.collider is None or pair.one.part.start != part.start:
+                continue
+            inside, pierced = self._penetrating.get(pair, none), through.get(pair, none)
+            pierced = pierced[(pierced >= part.start) & (pierced < part.stop)]
+            if len(inside) + len(pierced):
+                found[pair.collider.name] = inside - part.start, pierced - part.start
+        return found
+
     @property
     def inside(self) -> int:
         """Number of particles inside of closed colliders, as counted last."""

@@ -147,6 +147,18 @@ def mesh_pattern(pattern: Pattern, edge: float, triangulate: Triangulate) -> Sew
     )
 
 
+def raised(pattern: Pattern, label: str, height: float) -> Pattern:
+    """A pattern whose panels stand so high that their sides with a label are at a height [m]; others stay."""
+    panels = []
+    for panel in pattern.panels:
+        labeled = [panel.sides[number] for number in panel.side_labels.get(label, ())]
+        if labeled:
+            found = np.concatenate(labeled) @ panel.rotation[2, :2] + panel.place[2]
+            panel = panel._replace(place=panel.place + np.array([0.0, 0.0, height - found.mean()]))
+        panels.append(panel)
+    return pattern._replace(panels=panels)
+
+
 def _counts(pattern: Pattern, edge: float) -> list[list[int]]:
     """Edges of each side of each panel: the same number for all that are sewn to one another."""
     lengths = [np.array([length(side) for side in panel.sides]) for panel in pattern.panels]

@@ -25,6 +25,7 @@ from .plasticity import Plasticity, Yielding
 from .rigid import Rigid, Solid
 from .ropes import Ropes
 from .rounds import Rounds
+from .rubber import Elastomer, Rubber
 from .sewing import Seam, Sewing
 from .skin import Skin
 from .slides import Slides
@@ -35,14 +36,14 @@ from .tethers import Tethering, Tethers
 from .welds import Welds
 
 PARTS: tuple[type[Part], ...] = (
-    *(RestShapes, Tearing, Gas, Pins, Grabs, Slides, Damping, Skin, Springs, Obstacles, Rigid, Air, Lift),
+    *(RestShapes, Tearing, Gas, Pins, Grabs, Slides, Damping, Rubber, Skin, Springs, Obstacles, Rigid, Air, Lift),
     *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Hysteresis, Pace, Rounds, Buckling),
 )
 """All parts, in the order in which they act at the same time.
 
 Damping comes before air and lift, and skins note velocities in between. At the end of a frame what is joined is put
 where the one is that stands for it before anything else looks at positions, and seams become one last. What yields has
-other rest lengths after a substep: it comes after all that measures the old ones.
+other rest lengths after a substep: it comes after all that measures the old ones. Rubber is as stiff as skins count on.
 """
 
 
@@ -59,6 +60,7 @@ class Fields(
     Slowing,
     Rubbing,
     Yielding,
+    Elastomer,
     Elasticity,
     Solid,
     Weight,

@@ -11,7 +11,7 @@ import numpy as np
 from ..constraints import LevelConstraints, RopeBendConstraints, StrutConstraints, TetherConstraints
 from ..constraints.plate_elements import FLAT
 from ..kernels.numpy import dihedral_angles
-from ..meshes.mesh import rest_volume
+from ..meshes.mesh import rest_volume, triangle_areas
 from ..model.model import Model, State, Targets
 from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 from . import plasticity
@@ -106,7 +106,8 @@ class RestPath:
         for number, piece in enumerate(before):
             if self.dynamic[piece.body]:
                 size = rest_volume(rest, piece.triangles, piece.caps)
-                volume.pieces[number] = piece._replace(rest_volume=size)
+                area = float(triangle_areas(rest, piece.triangles).sum())
+                volume.pieces[number] = piece._replace(rest_volume=size, area=area)
         if [piece.rest_volume for piece in before] != [piece.rest_volume for piece in volume.pieces]:
             volume.set_materials(model.materials, model.settings, model.w)
             skin = model.part(Skin)

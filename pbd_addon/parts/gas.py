@@ -11,16 +11,13 @@ import dataclasses
 
 import numpy as np
 
-from ..constraints.volume import BURST, LEAKING
+from ..constraints.volume import BURST, LEAKING, LITER
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
 from ..settings.fields import Checked, multiplies, setting, varies
 from ..settings.solver_settings import ATMOSPHERE
 from .dynamic_mesh import rest_shape
 from .skin import pressures
-
-LITER = 1e-3
-"""[m³]"""
 
 DISCHARGE = 0.6
 """Share of its area that the jet from a sharp-edged hole fills, at the speed that its pressure gives (0.60 to 0.62)."""
@@ -55,6 +52,17 @@ class Inflation(Checked):
         unit="×",
         low=0.0,
         soft_high=5.0,
+    )
+    contents: float = setting(
+        0.0,
+        "Contents",
+        "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets "
+        "are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume",
+        unit="l",
+        low=0.0,
+        high=1e9,
+        soft_high=100.0,
+        panel="contents",
     )
     overpressure: float = setting(
         300.0,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays.distinct import distinct
 from ..constraints import SeamConstraints, SeamFoldConstraints, WeldConstraints, folds_across
+from ..constraints.seams import LATE_FACTOR
 from ..meshes.mesh import connected_components
 from ..model.layout import Sewn
 from ..model.model import Model, State
@@ -170,6 +171,8 @@ class SeamsInFrame(Acting):
         done = np.minimum((time + np.array([[0.0], [self.frame.dt]])) / np.maximum(closing, 1e-9), 1.0)
         # At rest when it begins, and when the cloth meets.
         seams.path = length * (1.0 - done**2 * (3.0 - 2.0 * done))
+        late = np.clip(time / np.maximum(closing, 1e-9) - 1.0, 0.0, 1.0)
+        seams.late = 1.0 + (LATE_FACTOR - 1.0) * late
         self.memory["pairs"] = np.stack([length, time, welded])
 
     def _excuse(self) -> None:

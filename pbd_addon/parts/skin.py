@@ -52,7 +52,7 @@ class Skin(Part):
         self.pressurized.struts = model.kind(StrutConstraints) or self.nothing
         self.pressurized.outside = [*model.plane_constraints, model.contact]
         self.pressurized.hinges = list(model.bends[1:])
-        self.pressurized.set_materials(model.settings, model.w, model.masses)
+        self.pressurized.set_materials(model.settings, model.w, model.masses, model.gravity_fraction)
 
     def begin_frame(self, frame: Frame) -> PressurizedFrame | None:
         if not self.pressurized.active:

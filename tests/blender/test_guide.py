@@ -94,6 +94,7 @@ def labels(extension):
         bpy.ops.object.pbd_set_crease.get_rna_type(),
         bpy.ops.object.pbd_split.get_rna_type(),
         bpy.ops.object.pbd_import_pattern.get_rna_type(),
+        *(one.preferences.bl_rna for one in bpy.context.preferences.addons if one.module == extension),
     ]
     for prop in (prop for owner in owners for prop in owner.properties):
         yield prop.name.partition(" (")[0]
@@ -321,6 +322,12 @@ def test_first_balloon(extension):
         assert litres(shown(body())) == pytest.approx(litres(rest()), rel=percent / 100.0)
         assert measured() > 1.0
 
+    def rises(page):
+        way = page.number("Let it rise", r"by ([\d.]+) m")
+        go(25)
+        assert shown(body())[:, 2].mean() - body().location.z == pytest.approx(way, abs=0.2)
+        assert body().pbd.gas_density == pytest.approx(0.17)
+
     def bulges(_page):
         assert litres(shown(body())) > 1.05 * litres(rest())
         assert depth(30) == pytest.approx(-body().pbd.thickness, abs=1e-3)
@@ -332,6 +339,7 @@ def test_first_balloon(extension):
             "Hold a volume": is_larger,
             "Blow with a pressure": is_blown_up,
             "Lock the air in": pushes_back,
+            "Let it rise": rises,
             "Blow up a mesh of your own": bulges,
         },
     )

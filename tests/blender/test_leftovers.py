@@ -199,6 +199,30 @@ def test_copied_modifiers():
     assert plain.modifiers.keys() == [] and obj.modifiers.keys() == ["PBD Output"]
 
 
+def test_what_bound_a_mesh_to_a_proxy(extension):
+    obj = scenes.add_grid("Fine", 8, 8)
+    activate(obj)
+    assert bpy.ops.object.pbd_make_proxy(vertices=9) == {"FINISHED"}
+    leftovers = extension.bridge("doctor.leftovers")
+    leftovers.sweep()
+    assert len([one for one in obj.data.attributes if one.name.startswith("pbd_proxy_")]) == 4
+    bpy.data.objects.remove(bpy.data.objects["Fine Proxy"])
+    obj.modifiers.remove(obj.modifiers["PBD Proxy"])
+    leftovers.sweep()
+    assert ours() == [] and "PBD Proxy" not in bpy.data.node_groups
+
+
+def test_a_mesh_that_followed_a_proxy_and_was_converted():
+    obj = scenes.add_grid("Fine", 8, 8)
+    activate(obj)
+    assert bpy.ops.object.pbd_make_proxy(vertices=9) == {"FINISHED"}
+    play([bpy.data.objects["Fine Proxy"]], 1, 3)
+    activate(obj)
+    bpy.ops.object.convert(target="MESH")
+    bpy.context.view_layer.update()
+    assert not obj.modifiers and not [one.name for one in obj.data.attributes if one.name.startswith("pbd_")]
+
+
 @pytest.mark.parametrize("mode", ["ABSOLUTE", "RELATIVE", "REDUCED"])
 def test_baked_keys_that_nothing_plays(extension, bake, mode):
     obj, plain = scenes.add_grid("Baked"), scenes.add_grid("Plain", pbd=False)

@@ -13,8 +13,16 @@ from typing import NamedTuple
 import bpy
 import pytest
 
+from helpers import scenes
+
 PREFIXES = ("VIEW3D_PT_pbd_", "PHYSICS_PT_pbd_")
 SIDEBAR_ONLY = {"add"}
+
+
+def preferences():
+    """Those of the extension."""
+    return next(one.preferences for one in bpy.context.preferences.addons if one.module.endswith("pbd_cloth"))
+
 
 OWNERS = {
     "context.object.pbd": lambda: bpy.types.Object.bl_rna.properties["pbd"].fixed_type,
@@ -22,6 +30,7 @@ OWNERS = {
     "context.object.pbd.field_weights": lambda: OWNERS["context.object.pbd"]().properties["field_weights"].fixed_type,
     "context.scene.pbd": lambda: bpy.types.Scene.bl_rna.properties["pbd"].fixed_type,
     "context.scene": lambda: bpy.types.Scene.bl_rna,
+    **dict.fromkeys(("self", "chosen(context)"), lambda: preferences().bl_rna),
     "context.scene.render": lambda: bpy.types.RenderSettings.bl_rna,
 }
 """Expressions that the drawings take properties of, and the Blender types they are."""
@@ -319,13 +328,13 @@ def test_no_label_is_cut_off_in_the_sidebar(extension):
 
 def test_there_is_room_for_the_smallest_and_the_largest_number(extension):
     rows = module(extension, "rows")
-    field = 0.6 * (rows.row_width(Room.of(SIDEBAR)) - rows.ICON)
+    field = 0.6 * (rows.row_width(Room.of(SIDEBAR)) - rows.ICON) * (1.0 - rows.UNIT_SHARE)
     for number in ("300000.00", "0.0010 m"):
         assert rows.text_width(Room.of(SIDEBAR), number) < field
 
 
 def test_only_what_an_artist_needs_first_is_open(extension):
-    """Physical, Stiffness and Shape; all else is folded, so that Bake and what follows is near.
+    """Pressure of a balloon, Physical and Shape; all else is folded, so that Bake and what follows is near.
 
     Floor is open inside of a folded panel: its height is to be seen where it is ticked.
     """
@@ -335,9 +344,64 @@ def test_only_what_an_artist_needs_first_is_open(extension):
             for name, panel in panels_of(prefix).items()
             if "DEFAULT_CLOSED" not in getattr(panel, "bl_options", ())
         }
-        assert opened == {"main", "physical", "stiffness", "shape", "floor", "collider"} | (
+        assert opened == {"main", "pressure", "physical", "shape", "floor", "collider"} | (
             SIDEBAR_ONLY if prefix == PREFIXES[0] else set()
         )
+
+
+class Shown(NamedTuple):
+    """What `poll` asks of a context."""
+
+    object: bpy.types.Object
+    preferences: bpy.types.Preferences
+
+
+RARE = {"maps", "field_weights", "internal_springs", "plasticity", "tearing"}
+
+
+def shown_panels(obj):
+    context = Shown(obj, bpy.context.preferences)
+    return {name for name, panel in panels_of(PREFIXES[0]).items() if panel.poll(context)}
+
+
+def test_simple_hides_what_is_rare_until_it_is_used():
+    obj = scenes.add_grid()
+    assert preferences().panels == "SIMPLE"
+    simple = shown_panels(obj)
+    preferences().panels = "FULL"
+    try:
+        assert shown_panels(obj) - simple == RARE
+    finally:
+        preferences().panels = "SIMPLE"
+    obj.pbd.tear_strength, obj.pbd.bend_yield, obj.pbd.internal_springs = 100.0, 0.1, True
+    obj.pbd.field_weights.wind = 0.5
+    obj.pbd.bend_group = "Stiff"
+    assert shown_panels(obj) - simple == RARE
+
+
+def test_a_balloon_begins_with_its_pressure():
+    """Cloth, which may be a cushion, has it further down, and a solid has none."""
+    obj = scenes.add_grid()
+    found = {}
+    for kind in ("CLOTH", "BALLOON", "RIGID"):
+        bpy.ops.object.pbd_add(type=kind)
+        found[kind] = shown_panels(obj) & {"pressure", "cloth_pressure"}
+    assert found == {"CLOTH": {"cloth_pressure"}, "BALLOON": {"pressure"}, "RIGID": set()}
+
+
+def test_units_that_blender_does_not_show_stand_behind_the_field(extension):
+    groups = extension.bridge("settings.groups")
+    obj, scene = scenes.add_grid(), bpy.context.scene
+    units = {name: groups.unit(obj.pbd, name) for name in ("density", "stretch", "pump", "thickness", "bend_yield")}
+    assert units == {"density": "g/m²", "stretch": "N/m", "pump": "l/s", "thickness": "", "bend_yield": "1/m"}
+    twins = extension.bridge("settings.shown_units").SHOWN_AS
+    keys = bpy.ops.object.pbd_key_setting.get_rna_type().properties["setting"].enum_items.keys()
+    assert set(keys) == set(twins), "each has a button that keys it"
+    assert groups.unit(scene.pbd, "air_density") == "kg/m³"
+    assert groups.unit(obj.pbd.field_weights, "drag") == ""
+    rows = module(extension, "rows")
+    room = rows.UNIT_SHARE * 0.6 * (rows.row_width(Room.of(SIDEBAR)) - rows.ICON)
+    assert max(rows.text_width(Room.of(SIDEBAR), unit) for unit in groups.UNITS.values()) < room
 
 
 def test_wide_editors_have_two_columns(extension):

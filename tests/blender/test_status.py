@@ -142,6 +142,10 @@ def test_what_a_slow_frame_is_spent_on(extension, line):
     for name, value in (("seconds", 11.6), ("times", {"contact": 5.9, "contact search": 3.1, "stretch": 2.6})):
         object.__setattr__(report, name, value)
     assert line()[0] == "11.6 s, 9.0 of them contact, frames 1–2"
+    for own, others, fast_helps in ((300, 20, True), (20, 300, False), (300, 20, True)):
+        object.__setattr__(report, "self_contacts", own)
+        object.__setattr__(report, "contacts", others)
+        assert costs(report)[1] == fast_helps
     assert costs(report) == ("11.6 s a frame, 9.0 of them contact", True)
     obj.pbd.self_collision = False
     assert costs(report) == ("11.6 s a frame, 9.0 of them contact", False)

@@ -26,6 +26,7 @@ PANELS = ("VIEW3D_PT_pbd_", "PHYSICS_PT_pbd_", "OBJECT_PT_pbd_")
 GROUPS = (("Object", "pbd"), ("Object", "pbd_collider"), ("Scene", "pbd"))
 
 BLENDERS_OWN = {
+    "bl_idname",
     *("rna_type", "name", "align", "location", "rotation"),
     *("remove_name", "remove_active"),
 }
@@ -53,7 +54,8 @@ def operators():
 
 def visible_properties():
     """All properties that a user sees, as (where, property)."""
-    known = [group(*place) for place in GROUPS] + [*operators()]
+    ours = [one.preferences for one in bpy.context.preferences.addons if one.module.endswith("pbd_cloth")]
+    known = [*(group(*place) for place in GROUPS), *(one.bl_rna for one in ours), *operators()]
     for struct in known:
         for prop in struct.properties:
             if prop.identifier not in BLENDERS_OWN and not prop.is_hidden:

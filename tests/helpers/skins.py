@@ -21,8 +21,15 @@ def pulls(body: Body, x: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, n
     ):
         rest = np.linalg.norm(body.rest_vertices[ends[:, 0]] - body.rest_vertices[ends[:, 1]], axis=1)
         lengths = np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1)
-        longer = lengths - rest
-        yield ends, lengths, np.where(longer > 0.0, stretch, compression) * areas / rest**2 * longer
+        longer = lengths / rest - 1.0
+        pulled = mooney_rivlin(lengths / rest) if material.rubber else longer
+        yield ends, lengths, np.where(longer > 0.0, stretch * pulled, compression * longer) * areas / rest
+
+
+def mooney_rivlin(stretch: np.ndarray, stiffening: float = 0.06) -> np.ndarray:
+    """Tension of the edges of a rubber skin over their stiffness at rest, at stretches (m,), see `parts.rubber`."""
+    x, k = np.asarray(stretch), stiffening
+    return np.asarray((x - x**-5) * (1.0 + k * x**2) / (6.0 * (1.0 + k)))
 
 
 def needed_pressure(body: Body, x: np.ndarray, floor: bool = False, walls: float = 0.0) -> float:

@@ -23,6 +23,7 @@ import soak_truth  # It prepares a profile before Blender is imported.
 import soak_actions
 import soak_changes  # noqa: F401  # It registers its actions.
 import soak_features  # noqa: F401  # It too.
+import soak_makers  # noqa: F401  # It too.
 
 # isort: split
 import bpy
@@ -102,7 +103,7 @@ def end():
     marks = bridge("scene.marks")
     for obj in meshes():
         left = [block.name for block in marks.marked(obj.data.shape_keys, marks.LIVE, marks.BAKED)]
-        left += ours_of(obj.data)
+        left += ours_of(obj.data, [obj])
         left += [one.name for one in obj.modifiers if one.name.startswith("PBD Output")]
         assert not left, f"{obj.name} keeps {left}"
     armed = {function.__qualname__ for _, function in bridge("handlers").ARMED}

@@ -169,7 +169,7 @@ def check_owners():
         if mesh.shape_keys is not None:
             reference = mesh.shape_keys.reference_key
             assert not marks.is_marked(reference, *kinds), f"{reference.name} of {mesh.name} is the reference"
-        left = ours_of(mesh)
+        left = ours_of(mesh, worn_by)
         assert owners or not left, f"{mesh.name} keeps {left}"
         assert not {"pbd_input", "pbd_index"} & {*left}, f"{mesh.name} keeps {left}"
     for obj in bpy.data.objects:
@@ -178,10 +178,13 @@ def check_owners():
         assert is_body or not ours or obj.library or obj.override_library, f"{obj.name} keeps {ours}"
 
 
-def ours_of(mesh):
-    """Names of the attributes that the add-on has made; creases are the user's, as groups and seams are."""
+def ours_of(mesh, worn_by):
+    """Names of the attributes that the add-on has made; creases are the user's, as groups and seams are, and what binds
+    a mesh to a proxy is the modifier's."""
+    follows = any(bridge("output.proxy_modifier").find(obj) for obj in worn_by)
+    kept = ("pbd_crease_", "pbd_proxy_") if follows else ("pbd_crease_",)
     names = [one.name for one in mesh.attributes if one.name.startswith("pbd_")]
-    return [name for name in names if not name.startswith("pbd_crease_")]
+    return [name for name in names if not name.startswith(kept)]
 
 
 def ours_among(handlers):

@@ -11,7 +11,7 @@ import bpy
 
 from ...io import pc2
 from ..kinds import Depsgraph, Keys, Mesh, Object
-from ..output import output_modifier, shape_keys
+from ..output import output_modifier, proxy_modifier, shape_keys
 from ..read import pins
 from ..scene import animation, marks
 from ..scene.scene_objects import is_body
@@ -21,18 +21,18 @@ IN_PASSING = {output_modifier.INPUT, output_modifier.INDEX}
 """Attributes that should exist only during evaluation; a mesh has them after a modifier was applied."""
 
 _swept: dict[str, tuple] = {}
-"""The counts after the last sweep, and the output state of each PBD object, with its name."""
+"""The counts after the last sweep, and the output state of each object that ours shows, with its name."""
 
 
 def sweep_if_lost(depsgraph: Depsgraph) -> None:
     """Sweep if something may have lost its owner since the last time; otherwise this costs a few microseconds.
 
     Joining, converting, copying and deleting change the number of objects, meshes or Key data-blocks, or the output
-    state of a PBD object.
+    state of an object that is simulated or follows a proxy.
     """
     if depsgraph.mode == "RENDER":
         return
-    if _counts() != _swept.get("counts") or any(_output_state(name) != state for name, state in _swept["bodies"]):
+    if _counts() != _swept.get("counts") or any(_output_state(name) != state for name, state in _swept["shown"]):
         sweep()
 
 
@@ -58,11 +58,12 @@ def sweep() -> None:
         if obj.library is None and obj.override_library is None:
             _sweep_object(obj)
     groups = bpy.data.node_groups
-    for tree in [tree for tree in groups if tree.get(output_modifier.MARK)]:
+    for tree in [tree for tree in groups if tree.get(output_modifier.MARK) or tree.get(proxy_modifier.MARK)]:
         if tree.users == 0 and tree.library is None:
             groups.remove(tree)
     _swept["counts"] = _counts()
-    _swept["bodies"] = tuple((obj.name, _output_state(obj.name)) for obj in bpy.data.objects if is_body(obj))
+    shown = [obj.name for obj in bpy.data.objects if is_body(obj) or proxy_modifier.find(obj) is not None]
+    _swept["shown"] = tuple((name, _output_state(name)) for name in shown)
 
 
 def _counts() -> tuple:
@@ -75,18 +76,19 @@ def _counts() -> tuple:
 
 
 def _output_state(name: str) -> tuple:
-    """The output state of a PBD object: mesh, keys and the mark of their reference, modifiers; () if it is not PBD.
+    """What shows an object: mesh, keys and the mark of their reference, modifiers, PBD; () if it is no mesh any more.
 
     Copying our modifier to another object adds a user to our node group.
     """
     obj: Object | None = bpy.data.objects.get(name)
-    if obj is None or obj.type != "MESH" or not obj.pbd.enabled:
+    if obj is None or obj.type != "MESH":
         return ()
     keys = obj.data.shape_keys
     key_state = (0, 0.0) if keys is None else (len(keys.key_blocks), keys.reference_key.slider_max)
     nodes = (one for one in obj.modifiers if isinstance(one, bpy.types.NodesModifier))
     group_users = [one.node_group.users for one in nodes if one.node_group]
-    return obj.session_uid, obj.data.session_uid, key_state, len(obj.modifiers), group_users, obj.pbd.baked
+    pbd = obj.pbd.enabled, obj.pbd.baked
+    return obj.session_uid, obj.data.session_uid, key_state, len(obj.modifiers), group_users, *pbd
 
 
 def _remove_homeless_keys() -> None:
@@ -170,6 +172,7 @@ def _sweep_attributes(mesh: Mesh, users: list[Object]) -> None:
         scene.pbd.heat_map != "OFF" for scene in bpy.data.scenes
     )
     owned = {output_modifier.POSITION: has_output, pins.PIN_OFFSET: bool(bodies), heat_map.ATTRIBUTE: is_colored}
+    owned |= dict.fromkeys(proxy_modifier.ATTRIBUTES, any(proxy_modifier.find(obj) is not None for obj in users))
     for name in [one.name for one in mesh.attributes if one.name.startswith(marks.PREFIX)]:
         if name not in IN_PASSING and owned.get(name, True):
             continue

@@ -13,7 +13,7 @@ DENSITIES = {
 }
 """By its name in the menu: label, description and density [kg/m³]."""
 
-OTHER = "OTHER"
+SAME, OTHER = "SAME", "OTHER"
 
 
 def _read(group: Group) -> int:

@@ -6,11 +6,15 @@ Fields and maps of the engine may name their group themselves, as their `panel`;
 from ...bodies.material import Material
 from ...parts import MAPS
 from ...settings.solver_settings import SolverSettings
+from ..kinds import Group
 from .field_properties import shown_fields
+from .properties import PBD_PG_object, PBD_PG_scene
+from .shown_units import SHOWN_AS
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "quality": ("substeps", "automatic", "shape_error", "speed"),
-    "solver": ("method", "iterations", "kernels"),
+    "quality": ("substeps", "automatic"),
+    "accuracy": ("shape_error",),
+    "solver": ("speed", "method", "iterations", "kernels"),
     "weight": ("density", "drag"),
     "weight of a solid": ("mass", "drag"),
     "damping": ("damping", "stretch_damping", "bend_damping"),
@@ -63,3 +67,17 @@ def names(group: str) -> tuple[str, ...]:
 def maps(group: str) -> tuple[str, ...]:
     """The maps that stand below the settings of a group."""
     return tuple(kind for kind, one in MAPS.items() if one.panel == group)
+
+
+UNITS = {
+    field.name: SHOWN_AS[field.name].unit if field.name in SHOWN_AS else field.metadata["unit"]
+    for settings in (Material, SolverSettings)
+    for field in shown_fields(settings)
+    if field.metadata["unit"] not in ("", "m", "rad")
+}
+"""Units that Blender does not show itself, by the name of the setting."""
+
+
+def unit(owner: Group, name: str) -> str:
+    """The unit of a setting of an object or a scene, where Blender does not show it, or ""."""
+    return UNITS.get(name, "") if isinstance(owner, PBD_PG_object | PBD_PG_scene) else ""

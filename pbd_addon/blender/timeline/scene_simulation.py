@@ -207,6 +207,11 @@ class SceneSimulation:
         found = [self.simulation.brought_out(member.body) for member in self.members if member.uid == uid]
         return found[0] if found else (np.zeros(0, int), np.zeros(0, int))
 
+    def met_by(self, uid: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Vertices of a member inside of closed colliders, and those that go through any, (k,) int, by their names."""
+        found = [self.simulation.met_by(member.body) for member in self.members if member.uid == uid]
+        return found[0] if found else {}
+
     def sewn_until(self, uid: int, scene: Scene) -> int:
         """The frame until which gravity and wind wait for the seams of a member, 0 if they do not or not any more."""
         waiting = [one for one in self.members if one.uid == uid and self.simulation.is_sewn_first(one.body)]
