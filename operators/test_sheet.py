@@ -69,8 +69,8 @@ class OBJECT_OT_pbd_test_sheet(Action, bpy.types.Operator):
             self.layout.prop(self, name)
 
     def run(self, context: Context) -> str:
-        values = (getattr(self, name) for name in FIELDS[self.system])
-        values = [value if isinstance(value, float) else tuple(value) for value in values]
+        entered = (getattr(self, name) for name in FIELDS[self.system])
+        values = [value if isinstance(value, float) else tuple(value) for value in entered]
         with refused():
             read = test_sheets.from_kes if self.system == "KES" else test_sheets.from_fast
             found = read(*values)
