@@ -1,5 +1,7 @@
 """The preferences of the extension: which panels there are."""
 
+from typing import Any
+
 import bpy
 
 from ..pbd_addon.blender.kinds import Context, Layout
@@ -28,7 +30,7 @@ class PBD_AP_preferences(bpy.types.AddonPreferences):
 
 def chosen(context: Context) -> PBD_AP_preferences | None:
     """The preferences, or None where the extension is not registered as one."""
-    known = context.preferences.addons.get(PACKAGE)
+    known: Any = context.preferences.addons.get(PACKAGE)
     return None if known is None else known.preferences
 
 
