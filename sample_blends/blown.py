@@ -282,7 +282,7 @@ def add_party_balloon(
     knot, end = int(positions[:, 2].argmin()), [0.0, 0.0, -(place - held).length]
     last = add_chain(balloon.data, knot, end, STRING_STEPS)
     bpy.ops.object.pbd_add(type="BALLOON")
-    kit.set_pbd(balloon, gas_density=0.17, tethers=False)
+    kit.set_pbd(balloon, gas_density=0.17, tethers=False, rubber=False)
     group = balloon.vertex_groups.new(name="Held")
     group.add([last], 1.0, "REPLACE")
     balloon.pbd.pin_group = group.name

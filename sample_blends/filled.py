@@ -250,7 +250,9 @@ def air_mattress() -> None:
     bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.16, location=(0.02, 0.0, 1.1))
     ball = bpy.context.object
     ball.name = ball.data.name = "Ball"
-    kit.set_pbd(ball, density=4.0, stretch=8000.0, compression=8000.0, shear=3000.0, friction=0.6, thickness=0.002)
+    kit.set_pbd(
+        ball, density=4.0, stretch=8000.0, compression=8000.0, shear=3000.0, friction=0.6, thickness=0.002, rubber=False
+    )
     stage.soften(ball)
     stage.paint_ball(ball, {"Yellow": (0.78, 0.42, 0.01), "White": (0.82, 0.78, 0.68), "Red": (0.62, 0.03, 0.02)})
     kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.6)
@@ -294,7 +296,7 @@ def pillow_fight() -> None:
     bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.2, location=(0.05, -0.03, 2.25))
     ball = bpy.context.object
     ball.name = ball.data.name = "Ball"
-    kit.set_pbd(ball, density=0.4, stretch=1500.0, compression=1500.0, shear=500.0, friction=0.5)
+    kit.set_pbd(ball, density=0.4, stretch=1500.0, compression=1500.0, shear=500.0, friction=0.5, rubber=False)
     stage.soften(ball)
     stage.paint_ball(ball, {"Yellow": (0.78, 0.42, 0.01), "White": (0.82, 0.78, 0.68), "Red": (0.62, 0.03, 0.02)})
     blanket = kit.add_cloth(

@@ -155,6 +155,7 @@ def add_balloon(name: str) -> bpy.types.Object:
     balloon.location = (0.0, 0.0, BURST_HEIGHT)
     kit.select([balloon])
     bpy.ops.object.pbd_add(type="BALLOON")
+    kit.set_pbd(balloon, rubber=False)  # a film that pulls in proportion recoils more when it tears
     return balloon
 
 

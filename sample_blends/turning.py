@@ -115,7 +115,7 @@ def gears() -> None:
     ball.name = ball.data.name = "Ball"
     kit.set_pbd(
         ball, density=0.5, stretch=400.0, compression=400.0, shear=100.0, bend=1e-5, damping=2.0,
-        friction=1.0, thickness=0.001,
+        friction=1.0, thickness=0.001, rubber=False,
     )  # fmt: skip
     stage.soften(ball)
     stage.paint_ball(ball, {"Coral": (0.70, 0.06, 0.03), "White": (0.82, 0.76, 0.64), "Yellow": (0.78, 0.40, 0.01)})
