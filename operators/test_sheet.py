@@ -1,5 +1,7 @@
 """Enter what a textile laboratory has measured of a fabric."""
 
+from typing import Any
+
 import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty
 
@@ -69,8 +71,8 @@ class OBJECT_OT_pbd_test_sheet(Action, bpy.types.Operator):
             self.layout.prop(self, name)
 
     def run(self, context: Context) -> str:
-        values = (getattr(self, name) for name in FIELDS[self.system])
-        values = [value if isinstance(value, float) else tuple(value) for value in values]
+        entered = (getattr(self, name) for name in FIELDS[self.system])
+        values: list[Any] = [value if isinstance(value, float) else tuple(value) for value in entered]
         with refused():
             read = test_sheets.from_kes if self.system == "KES" else test_sheets.from_fast
             found = read(*values)

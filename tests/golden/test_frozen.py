@@ -39,7 +39,7 @@ SCRATCH = {
     "PlaneConstraints": "path point normal motion velocity stands weights",
     "PlateConstraints": "plates _moved _reached",
     "RopeBendConstraints": "curls factors blocks grown _moved _reached _known",
-    "SeamConstraints": "rows alpha late lengths path",
+    "SeamConstraints": "rows alpha lengths path late",
     "SlideConstraints": "alpha at begun fraction gaps normals path targets",
     "TetherConstraints": "particles anchors body weights lengths strain slack fallen grown",
     "VolumeConstraints": "aim flat gas last most pumped push pushed_away pieces side sizes smallest target "
