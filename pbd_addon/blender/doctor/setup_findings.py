@@ -74,7 +74,7 @@ def unit_sentence(scene: Scene, obj: Object) -> str:
     units = scene.unit_settings
     if units.system == "NONE" or abs(units.scale_length - 1.0) < 1e-6:
         return ""
-    size = max(obj.dimensions)
+    size = max(obj.dimensions.to_tuple())
     sentence = iface("Unit Scale {scale:.4g}: what is shown as {shown:.3g} m is simulated as {size:.3g} m")
     return sentence.format(scale=units.scale_length, shown=size * units.scale_length, size=size)
 
