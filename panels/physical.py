@@ -34,6 +34,18 @@ class Stiffness(BodyPanel):
         draw_group(flow, settings, "bending")
 
 
+class Weave(BodyPanel):
+    """How cloth resists along its weft, and where its threads run"""
+
+    parent = "physical"
+    of_rigid = False
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        layout.active = layout.active and context.scene.pbd.method == "XPBD"
+        draw_group(columns(layout), context.object.pbd, "weft")
+        layout.operator("object.pbd_test_sheet", icon="SPREADSHEET")
+
+
 class Plasticity(BodyPanel):
     """Yield points: what is bent or stretched beyond them stays so. Foil, paper, metal sheets"""
 

@@ -155,6 +155,20 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         type=bpy.types.Object,
         poll=is_other_mesh,
     )
+    warp: Choice(
+        "Warp",
+        "Where the threads run that Tension and Bending are for; those of the weft run across. "
+        "Press Reset to see a change",
+        items=(
+            ("X", "X Axis", "Along the X axis of the object, and its edges: the Y axis where faces look along X"),
+            (
+                "UV",
+                "UV Map",
+                "Along U of the active UV map, as a pattern lies on the cloth: cuts on the bias stretch more",
+            ),
+        ),
+        options=set(),
+    )
     layer: Whole(
         "Layer",
         "Which cloth lies outside where objects are tangled at the start: the one with the higher number, "
