@@ -28,8 +28,8 @@ SHOTS = (
         "panel",
         "curtain",
         (
-            *("details", "physical", "stiffness", "plasticity", "damping", "initial_velocity", "shape", "sewing"),
-            *("tearing", "internal_springs", "modifiers", "maps", "doctor", "advanced"),
+            *("details", "physical", "stiffness", "damping", "initial_velocity", "shape", "sewing", "attach"),
+            *("cloth_pressure", "wind", "modifiers", "doctor", "advanced"),
         ),
     ),
     ("panel_stiffness", "curtain", ("physical", "stiffness")),
@@ -39,7 +39,7 @@ SHOTS = (
 )
 """Name of the picture, sample, and which sub-panels stand below the main one."""
 
-OPENED = ("cache", "object_collisions", "floor", "self_collisions", "pressure")
+OPENED = ("stiffness", "cache", "object_collisions", "floor", "self_collisions", "pressure")
 """Sub-panels that a user has opened."""
 
 BACKGROUND = 0.19

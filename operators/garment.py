@@ -106,11 +106,10 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         """Let cloth meet a proxy of the figure, or say why that would be better."""
         if self.proxy:
             try:
-                made = proxy.make_collider(context, figure)
+                proxy.make_collider(context, figure)
             except PBDError as error:
                 self.report({"WARNING"}, error_sentences.in_users_language(str(error)))
                 return
-            made.display_type, made.hide_render = "WIRE", True
             return
         count = len(surface.points)
         if count > HEAVY:

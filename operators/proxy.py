@@ -49,7 +49,6 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
         if self.kind == "CLOTH" and count <= self.vertices:
             raise PBDError(f"'{obj.name}' has {count} vertices, no more than the proxy would have: choose fewer")
         made = self.make_cloth(context, obj) if self.kind == "CLOTH" else make_collider(context, obj, self.vertices)
-        made.display_type, made.hide_render = "WIRE", True
         checks.select_only(context, [made])
         handlers.arm_if_needed()
         said = rpt("'{name}' has {vertices} vertices instead of {count}")
@@ -84,6 +83,7 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
             if modifier.type not in proxy_modifier.output_modifier.MOVERS:
                 made.modifiers.remove(modifier)
         body.forget_settings(obj)
+        made.display_type, made.hide_render = "WIRE", True
         if made.pbd.enabled:
             output.ensure(made)
         else:
@@ -109,4 +109,5 @@ def make_collider(context: Context, obj: Object, vertices: int = 3000) -> Object
         if not prop.is_readonly and prop.identifier != "group" and obj.pbd_collider.is_property_set(prop.identifier):
             setattr(made.pbd_collider, prop.identifier, getattr(obj.pbd_collider, prop.identifier))
     obj.pbd_collider.enabled, made.pbd_collider.enabled = False, True
+    made.display_type, made.hide_render = "WIRE", True
     return made

@@ -66,6 +66,13 @@ def provoke_absolute_keys():
     return obj
 
 
+def provoke_unit_scale():
+    obj = scenes.add_grid()
+    obj.scale = (2.0, 2.0, 2.0)  # 2 m
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    return obj
+
+
 def provoke_no_scale():
     obj = scenes.add_grid()
     obj.scale = (1.0, 1.0, 0.0)
@@ -170,6 +177,7 @@ def provoke_added_geometry():
 MENDED = {
     "shared": (provoke_shared, "shared by 2 objects"),
     "absolute_keys": (provoke_absolute_keys, "absolute"),
+    "unit_scale": (provoke_unit_scale, "Unit Scale 0.01: what is shown as"),
     "no_scale": (provoke_no_scale, "scale of zero"),
     "uneven_scale": (provoke_uneven_scale, "modifier 'Thick' is not equally thick"),
     "doubles": (provoke_doubles, "2 vertices lie on another"),
@@ -573,15 +581,12 @@ def test_cloth_that_begins_on_other_cloth_is_told(extension):
     assert found() == ["on_a_surface", "on_a_surface"]
 
 
-def test_a_unit_scale_is_told_and_taken_away(extension):
+def test_a_unit_scale_is_told_in_meters(extension):
     """Lengths are simulated as meters, whatever they are shown as."""
     obj = scenes.add_grid()
     obj.dimensions = (200.0, 200.0, 0.0)
     bpy.context.view_layer.update()
-    findings = extension.bridge("doctor.setup_findings")
-    assert findings.unit_sentence(bpy.context.scene, obj) == ""
+    said = extension.bridge("doctor.setup_findings").unit_sentence
+    assert said(bpy.context.scene, obj) == ""
     bpy.context.scene.unit_settings.scale_length = 0.01
-    said = findings.unit_sentence(bpy.context.scene, obj)
-    assert said == "Unit Scale 0.01: what is shown as 2 m is simulated as 200 m"
-    assert bpy.ops.object.pbd_doctor_fix(check="unit_scale", body=obj.name) == {"FINISHED"}
-    assert findings.unit_sentence(bpy.context.scene, obj) == ""
+    assert said(bpy.context.scene, obj) == "Unit Scale 0.01: what is shown as 2 m is simulated as 200 m"
