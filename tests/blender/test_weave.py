@@ -87,7 +87,7 @@ def test_a_test_sheet_becomes_settings(extension):
     pbd = sheet.pbd
     found = pbd.density, pbd.bend * 1e5, pbd.weft_bend, pbd.bend_friction * 1e4, pbd.shear
     np.testing.assert_allclose(found, (0.124, 1.157, 0.5, 6.08, 77.0), rtol=1e-3)
-    with pytest.raises(RuntimeError, match="2HB of the weft, 0.9, is more than B, 0.1"):
+    with pytest.raises(RuntimeError, match=r"2HB of the weft, 0\.9, is more than B, 0\.1"):
         bpy.ops.object.pbd_test_sheet(system="KES", kes_weight=99.0, kes_bending=(0.1, 0.1), kes_hysteresis=(0.0, 0.9))
     assert abs(pbd.density - 0.124) < 1e-6
     bpy.ops.object.pbd_test_sheet(system="FAST", fast_weight=168.0, fast_length=(15.0, 14.5))
