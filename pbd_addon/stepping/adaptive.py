@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -112,6 +113,40 @@ def is_slowed_gently(model: Model, state: State, duration: float) -> bool:
     """
     rate = max(part.slowing_rate(model, state) for part in model.acting)
     return 2.0 * duration * rate < GENTLE_SHARE
+
+
+def reach(
+    model: Model,
+    start: tuple[np.ndarray, np.ndarray],
+    memory: Mapping[str, Mapping[str, Any]],
+    targets: Targets,
+    dt: float,
+) -> float:
+    """How many usual edges anything goes in a frame of dt seconds, relative to the mean of a body.
+
+    Its own vertices as their root mean square; its pins, and the means of other bodies and the vertices of colliders
+    that it can meet, at most.
+
+    start: Positions and velocities at the beginning, (3, n) each; memory: That of the state.
+    """
+    x, way, stood = start[0], dt * start[1], [each for each in memory["obstacles"]["colliders"] if each.shape[1]]
+    there = [each for each in targets.colliders if each.shape[1]]
+    means = [way[:, part].mean(axis=1, keepdims=True) for part in model.slices]
+    ends = [x[:, part] + mean for part, mean in zip(model.slices, means)]
+    paths = np.concatenate([x, *stood], axis=1), np.concatenate([*ends, *there], axis=1)
+    low, high = np.minimum(*paths), np.maximum(*paths)
+    pulled, most = targets.pins - memory["pins"]["targets"], 0.0
+    usual = model.contact.usual_edges.tolist()
+    for part, pins, mean, edge in zip(model.slices, model.pin_slices, means, usual):
+        if not edge:
+            continue
+        own = (x[:, part], x[:, part] + way[:, part])
+        meets = (low.T <= np.maximum(*own).max(axis=1) + edge) & (high.T >= np.minimum(*own).min(axis=1) - edge)
+        meets[part] = False
+        ways = pulled[:, pins] - mean, (paths[1] - paths[0])[:, meets.all(axis=1)] - mean
+        farthest = max(np.einsum("im,im->m", each, each).max(initial=0.0) for each in ways)
+        most = max(most, math.sqrt(max(farthest, 3.0 * ((way[:, part] - mean) ** 2).mean())) / edge)
+    return most
 
 
 Found = tuple[Constraints, Residual]

@@ -8,12 +8,13 @@ cloth is overstretched, while that helps and the frame has not spent its budget.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Generator
 
 import numpy as np
 
 from ..building.tear import split
-from ..contact.stretch_coupling import FREE_EXCESS, OVERRUN_STRAIN, excess_of_overrun
+from ..contact.stretch_coupling import FREE_EXCESS, OVERRUN, OVERRUN_STRAIN, excess_of_overrun
 from ..model.part import Frame, Past, Substep
 from . import adaptive, carrying, time_stepping
 from .fused import FusedSubsteps
@@ -26,7 +27,10 @@ PINCHED_RETRIES = 2
 """How often a substep is cut in halves because colliders pinch cloth."""
 
 OVERRUN_RETRIES = 3
-"""How often a substep is cut in halves because it overstretched an edge.
+"""How often a substep is cut in halves because it overstretched an edge: at most, and no more often than it takes until
+what goes fastest (see `adaptive.reach`) goes no farther than `OVERRUN`. Where nothing does, constraints contradict each
+other, and shorter substeps throw edges to and fro as far, only faster: a tight skirt of a walking figure's own faces
+takes 3.1 s a frame and is strained by 1.9 % on average where all are cut three times, 0.8 s and 2.4 % where none is.
 
 With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
 
@@ -135,6 +139,7 @@ class CutFrame:
         """Begin the frame, or the rest of it from a fraction on, in slices."""
         frame, contact = self.frame, self.frame.model.contact
         frame.begin(fraction)
+        self._start, self._deepest = (frame.state.x.copy(), frame.state.v.copy()), -1
         x, way, past = frame.state.x, frame.dt * frame.state.v, frame.state.memory["obstacles"]
         yield from contact.begin_frame(
             frame.kernels, x, way, frame.model.stretch.pushed, past["prediction_error"], past["penetrated"]
@@ -187,7 +192,7 @@ class CutFrame:
         fault = "" if is_sound else "unsound"
         if not fault and not contact.is_crossing_free:
             fault = "" if contact.keeps_unresolved else "crossing"
-        elif not fault and self._halvings < OVERRUN_RETRIES and self._is_overrun(before[0]):
+        elif not fault and self._halvings < OVERRUN_RETRIES and self._is_overrun(before[0]) and self._can_be_cut():
             fault = "cut short" if self.is_spent else "overrun"
         if fault:
             frame.watch.counts[fault] += 1
@@ -206,6 +211,14 @@ class CutFrame:
         state.x, state.v = before
         contact.rewind(start)
         return False
+
+    def _can_be_cut(self) -> bool:
+        """Whether shorter substeps may still strain cloth less, see `OVERRUN_RETRIES`."""
+        if self._deepest < 0:
+            frame = self.frame
+            reach = adaptive.reach(frame.model, self._start, frame.state.memory, frame.targets, frame.dt) / self.planned
+            self._deepest = math.ceil(math.log2(max(reach / OVERRUN, 1.0)))
+        return self._halvings < self._deepest
 
     def _remember(self, duration: float, stop: float) -> None:
         for remember in self.frame.hooks.remember:

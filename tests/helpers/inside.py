@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # In Blender these modules have other names.
     from pbd_addon import Simulation
-    from pbd_addon.model.model import Model, State
+    from pbd_addon.model.model import Model, State, Targets
 
 
 def model_of(simulation: Simulation) -> Model:
@@ -15,6 +15,10 @@ def model_of(simulation: Simulation) -> Model:
 
 def state_of(simulation: Simulation) -> State:
     return simulation._state
+
+
+def targets_of(simulation: Simulation) -> Targets:
+    return simulation._targets
 
 
 def set_model(simulation: Simulation, model: Model) -> None:

@@ -301,6 +301,12 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         high=1.0,
         subtype="FACTOR",
     )
+    group: Text(
+        "Vertex Group",
+        "Cloth meets only faces whose vertices are all in this group: a body without its arms. None: all faces. "
+        "Press Reset to see changed weights",
+        update=on_group("group"),
+    )
     inside: Switch("Keep Inside", "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside")
     join_borders: Switch(
         "Join Borders",

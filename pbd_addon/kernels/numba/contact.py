@@ -224,8 +224,8 @@ def _share(cosine: float, flat: float, sharp: float, flat_share: float) -> float
 
 @helper
 def _grown(array: np.ndarray) -> np.ndarray:
-    more = np.empty((2 * len(array), array.shape[1]), array.dtype)
-    more[: len(array)] = array
+    more = np.empty((len(array), 2 * array.shape[1]), array.dtype)
+    more[:, : array.shape[1]] = array
     return more
 
 
@@ -259,7 +259,8 @@ def _close_pairs(
     # Memory that is never written costs nothing.
     boxes, other_boxes = np.empty((primitives.shape[1], 6)), np.empty((other_primitives.shape[1], 6))
     around, other_around = np.full((len(leaves), 6), np.nan), np.full((len(other_leaves), 6), np.nan)
-    ids, values, count = np.empty((256, 4), np.int64), np.empty((256, 8)), 0
+    room, count = max(256, 8 * cells.shape[1]), 0
+    ids, values = np.empty((4, room), np.int64), np.empty((8, room))
     some = np.empty(other_leaves.shape[1], np.int64)
     last, other_last = len(primitives) - 1, len(other_primitives) - 1
     for k in range(cells.shape[1]):
@@ -312,15 +313,14 @@ def _close_pairs(
                 kept = share * distance
                 if not _can_meet(gap - kept, normal, kind, a, b, c, d, margin, displacement, drift, together):
                     continue
-                if count == len(ids):
+                if count == ids.shape[1]:
                     ids, values = _grown(ids), _grown(values)
-                ids[count, 0], ids[count, 1], ids[count, 2], ids[count, 3] = a, b, c, d
-                values[count, 0], values[count, 1], values[count, 2], values[count, 3] = weights
-                values[count, 4], values[count, 5], values[count, 6] = normal
-                values[count, 7] = kept
+                ids[0, count], ids[1, count], ids[2, count], ids[3, count] = a, b, c, d
+                values[0, count], values[1, count], values[2, count], values[3, count] = weights
+                values[4, count], values[5, count], values[6, count] = normal
+                values[7, count] = kept
                 count += 1
-    columns = values[:count].T
-    return ids[:count].T.copy(), columns[:4].copy(), columns[4:7].copy(), columns[7].copy()
+    return ids[:, :count].copy(), values[:4, :count].copy(), values[4:7, :count].copy(), values[7, :count].copy()
 
 
 def close_pairs(
