@@ -1,7 +1,5 @@
 """Enter what a textile laboratory has measured of a fabric."""
 
-from typing import Any
-
 import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty
 
@@ -71,11 +69,9 @@ class OBJECT_OT_pbd_test_sheet(Action, bpy.types.Operator):
             self.layout.prop(self, name)
 
     def run(self, context: Context) -> str:
-        entered = (getattr(self, name) for name in FIELDS[self.system])
-        values: list[Any] = [value if isinstance(value, float) else tuple(value) for value in entered]
+        read = test_sheets.from_kes if self.system == "KES" else test_sheets.from_fast
         with refused():
-            read = test_sheets.from_kes if self.system == "KES" else test_sheets.from_fast
-            found = read(*values)
+            found = read(*(getattr(self, name) for name in FIELDS[self.system]))
         for name, value in found.items():
             setattr(context.object.pbd, name, value)
         return rpt("{count} settings were taken from the test sheet").format(count=len(found))

@@ -20,6 +20,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("object.pbd_import_pattern", icon="IMPORT")
         layout.operator("object.pbd_test_sheet")
         layout.operator("object.pbd_copy_to_selected", text="Copy Cloth Settings to Selected", icon="COPYDOWN")
+        layout.operator("object.pbd_test_sheet", icon="SPREADSHEET")
         layout.operator("object.pbd_make_override", icon="LIBRARY_DATA_OVERRIDE")
         layout.operator("object.pbd_remove", icon="X")
         layout.separator()

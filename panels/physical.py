@@ -39,6 +39,11 @@ class Weave(BodyPanel):
 
     parent = "physical"
     of_rigid = False
+    is_rare = True
+
+    @classmethod
+    def is_used(cls, obj: Object) -> bool:
+        return obj.pbd.type == "CLOTH"
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         layout.active = layout.active and context.scene.pbd.method == "XPBD"
