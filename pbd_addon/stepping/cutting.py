@@ -8,7 +8,6 @@ cloth is overstretched, while that helps and the frame has not spent its budget.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Generator
 
 import numpy as np
@@ -139,7 +138,6 @@ class CutFrame:
         """Begin the frame, or the rest of it from a fraction on, in slices."""
         frame, contact = self.frame, self.frame.model.contact
         frame.begin(fraction)
-        self._start, self._deepest = (frame.state.x.copy(), frame.state.v.copy()), -1
         x, way, past = frame.state.x, frame.dt * frame.state.v, frame.state.memory["obstacles"]
         yield from contact.begin_frame(
             frame.kernels, x, way, frame.model.stretch.pushed, past["prediction_error"], past["penetrated"]
@@ -192,7 +190,12 @@ class CutFrame:
         fault = "" if is_sound else "unsound"
         if not fault and not contact.is_crossing_free:
             fault = "" if contact.keeps_unresolved else "crossing"
-        elif not fault and self._halvings < OVERRUN_RETRIES and self._is_overrun(before[0]) and self._can_be_cut():
+        elif (
+            not fault
+            and self._halvings < OVERRUN_RETRIES
+            and self._is_overrun(before[0])
+            and self._can_be_cut(before[0])
+        ):
             fault = "cut short" if self.is_spent else "overrun"
         if fault:
             frame.watch.counts[fault] += 1
@@ -212,13 +215,11 @@ class CutFrame:
         contact.rewind(start)
         return False
 
-    def _can_be_cut(self) -> bool:
-        """Whether shorter substeps may still strain cloth less, see `OVERRUN_RETRIES`."""
-        if self._deepest < 0:
-            frame = self.frame
-            reach = adaptive.reach(frame.model, self._start, frame.state.memory, frame.targets, frame.dt) / self.planned
-            self._deepest = math.ceil(math.log2(max(reach / OVERRUN, 1.0)))
-        return self._halvings < self._deepest
+    def _can_be_cut(self, x: np.ndarray) -> bool:
+        """Whether shorter substeps than that from x (3, n) [m] may strain cloth less, see `OVERRUN_RETRIES`."""
+        frame, going = self.frame, (x, self.frame.state.v)
+        reach = adaptive.reach(frame.model, going, frame.state.memory, frame.targets, frame.dt)
+        return reach > OVERRUN * 2.0**self._halvings * self.planned
 
     def _remember(self, duration: float, stop: float) -> None:
         for remember in self.frame.hooks.remember:
