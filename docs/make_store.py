@@ -25,7 +25,8 @@ STILL = 1920, 1080
 ICON = 256, 256
 """Width and height of the platform's pictures and of its icon [px]."""
 
-ICON_SAMPLE, ICON_FRAME = "cushion", 60
+ICON_SAMPLE, ICON_FRAME, ICON_ZOOM = "cushion", 60, 1.8
+"""What the icon shows, and how much nearer than its sample."""
 
 
 def main() -> None:
@@ -53,7 +54,7 @@ def photograph(name: str, frame: int, size: tuple[int, int], samples: int, path:
     make_demo.prepare(scene, size[0], samples)
     scene.render.resolution_y = size[1]
     # The samples are framed for 4:3, and a lens sees as much across whatever the height: a wider picture needs more.
-    scene.camera.data.lens *= min(size[1] / size[0] / 0.75, 1.0)
+    scene.camera.data.lens *= ICON_ZOOM if size == ICON else min(size[1] / size[0] / 0.75, 1.0)
     settings = scene.render.image_settings
     settings.file_format = "JPEG" if path.suffix == ".jpg" else "PNG"
     settings.quality, settings.compression = 90, 100

@@ -29,13 +29,14 @@ from . import (
     proxy,
     seams,
     settle,
+    test_sheet,
     vertex_animation,
 )
 
 MODULES = (
     *(body, garment, pins, maps, seams, creases, colliders, doctor, heat_map, primitives, balloon_text, playback, grab),
     *(settle, catch_up, cache, bake, loop, export, vertex_animation, metrics, apply, presets, key_setting, links),
-    *(import_pattern, proxy),
+    *(import_pattern, proxy, test_sheet),
 )
 HOOKED = (pins, primitives, balloon_text, catch_up, key_setting, import_pattern)
 """Those that also join menus, keys or listeners."""

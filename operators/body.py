@@ -12,7 +12,7 @@ from ..pbd_addon.blender.read import pins
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.settings import presets, properties
 from ..pbd_addon.blender.settings.field_properties import unset
-from ..pbd_addon.blender.timeline import cost_estimate, heat_map
+from ..pbd_addon.blender.timeline import cost_estimate, heat_map, session
 from ..pbd_addon.bodies.material import Material
 from . import checks
 from .base import Action, rpt
@@ -157,6 +157,28 @@ class OBJECT_OT_pbd_remove(Action, bpy.types.Operator):
             return None
         said = rpt("The baked shape keys of {objects} stay as ordinary animation")
         return said.format(objects=checks.describe(baked))
+
+
+class OBJECT_OT_pbd_make_override(Action, bpy.types.Operator):
+    """Make the linked object a library override with a mesh of this file, which can be simulated and saved here"""
+
+    bl_idname = "object.pbd_make_override"
+    bl_label = "Make Override That Plays"
+
+    @staticmethod
+    def is_foreign(context: Context) -> checks.Why:
+        obj = context.object
+        found = obj is not None and obj.type == "MESH" and linked.problem(obj)
+        return "" if found else "The active object is not linked from another file"
+
+    needs = (checks.in_object_mode, is_foreign)
+
+    def run(self, context: Context) -> str:
+        made = linked.make_override(context.scene, context.view_layer, context.object)
+        checks.select_only(context, [made])
+        session.clear_cache(context.scene)
+        handlers.arm_if_needed()
+        return rpt("'{name}' is an override with a mesh of this file").format(name=made.name)
 
 
 class OBJECT_OT_pbd_copy_to_selected(Action, bpy.types.Operator):

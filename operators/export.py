@@ -6,12 +6,11 @@ import bpy
 from bpy.app.translations import pgettext_tip as tip
 
 from ..pbd_addon.blender.baking import export, key_plan
-from ..pbd_addon.blender.errors import PBDError
-from ..pbd_addon.blender.kinds import Context, Event, Result
-from ..pbd_addon.blender.settings import properties
+from ..pbd_addon.blender.kinds import Context
 from . import checks
 from .bake import CAN_BAKE, frames_to_bake, to_bake
 from .base import NO_UNDO, Action, rpt
+from .file_choice import WritesFile
 from .frame_by_frame import FrameByFrame
 
 FORMATS = (
@@ -44,7 +43,7 @@ class OBJECT_OT_pbd_count_keys(FrameByFrame, bpy.types.Operator):
         return rpt("{count} reduced keys, off by {error:.2g} mm at most").format(count=total, error=1000.0 * error)
 
 
-class OBJECT_OT_pbd_export(Action, bpy.types.Operator):
+class OBJECT_OT_pbd_export(WritesFile, Action, bpy.types.Operator):
     """Write the selected PBD objects, and what else is selected, for other programs; simulate what is missing"""
 
     bl_idname = "object.pbd_export"
@@ -53,14 +52,6 @@ class OBJECT_OT_pbd_export(Action, bpy.types.Operator):
     needs = (checks.is_free, checks.in_object_mode, checks.has_body)
 
     format: bpy.props.EnumProperty(name="Format", items=FORMATS, default="ALEMBIC", options={"HIDDEN"})
-    filepath: bpy.props.StringProperty(
-        name="File Path",
-        description="File to write",
-        subtype="FILE_PATH",
-        options={"SKIP_SAVE"} | properties.RELATIVE_PATHS,
-    )
-    filter_glob: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-    check_existing: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
 
     @classmethod
     def description(cls, _context: Context, chosen: bpy.types.OperatorProperties) -> str:
@@ -68,34 +59,24 @@ class OBJECT_OT_pbd_export(Action, bpy.types.Operator):
         sentence = tip("{about}. Writes what is selected; simulates what is missing")
         return sentence.format(about=tip(about[chosen.format]))
 
-    def invoke(self, context: Context, _event: Event) -> Result:
-        try:
-            export.check_exporter(self.format)
-        except PBDError as error:  # before the user has chosen a file
-            return self.fail(context, error)
-        if not self.filepath:
-            stem = bpy.data.filepath.removesuffix(".blend") if bpy.data.filepath else ""
-            self.filepath = export.with_extension(stem or bpy.path.clean_name(context.object.name), self.format)
-        self.filter_glob = ";".join(f"*{known}" for known in export.ACCEPTED[self.format])
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+    def extended(self, path: str) -> str:
+        return export.with_extension(path, self.format)
 
-    def check(self, _context: Context) -> bool:
-        """Give the file the extension of its format."""
-        path = export.with_extension(self.filepath, self.format)
-        changed, self.filepath = path != self.filepath, path
-        return changed
+    def can_write(self) -> None:
+        export.check_exporter(self.format)
+
+    def patterns(self) -> str:
+        return ";".join(f"*{known}" for known in export.ACCEPTED[self.format])
 
     def run(self, context: Context) -> str:
         objects = checks.bodies(context)
         others = [obj for obj in context.selected_objects if obj not in objects]
         manager = context.window_manager
-        if not self.filepath:
-            raise PBDError("Choose a file to export to")
+        path = self.chosen()
         first, last = export.loop_of(objects) or frames_to_bake(context)
         manager.progress_begin(first, last + 1)
         try:
-            for progress in export.start(context, objects, others, self.format, self.filepath, first, last):
+            for progress in export.start(context, objects, others, self.format, path, first, last):
                 manager.progress_update(progress.frame)
         finally:
             manager.progress_end()

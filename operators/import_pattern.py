@@ -11,7 +11,7 @@ from ..pbd_addon.blender.kinds import Context, Event, Result
 from ..pbd_addon.blender.scene import pattern_mesh
 from ..pbd_addon.blender.settings import properties
 from ..pbd_addon.blender.timeline import cost_estimate
-from ..pbd_addon.meshes import panels
+from ..pbd_addon.meshes.panels import raised
 from . import body
 from .base import Action, rpt
 from .primitives import AddBody
@@ -69,7 +69,7 @@ class OBJECT_OT_pbd_import_pattern(Action, bpy.types.Operator):
         name = path.stem.removesuffix("_specification")
         pattern = pattern_mesh.read(path)
         if self.waist > 0.0:
-            pattern = panels.raised(pattern, WAIST, self.waist)
+            pattern = raised(pattern, WAIST, self.waist)
         sewn = pattern_mesh.mesh(pattern, self.edge, path.name)
         obj = object_data_add(context, pattern_mesh.make(sewn, name))
         if obj.mode == "EDIT":  # A preference of the user; a body in Edit Mode cannot be simulated.

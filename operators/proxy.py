@@ -48,7 +48,7 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
             raise PBDError(f"'{obj.name}' has no faces: add faces to make a proxy of it")
         if self.kind == "CLOTH" and count <= self.vertices:
             raise PBDError(f"'{obj.name}' has {count} vertices, no more than the proxy would have: choose fewer")
-        made = self.make_cloth(context, obj) if self.kind == "CLOTH" else self.make_collider(context, obj)
+        made = self.make_cloth(context, obj) if self.kind == "CLOTH" else make_collider(context, obj, self.vertices)
         made.display_type, made.hide_render = "WIRE", True
         checks.select_only(context, [made])
         handlers.arm_if_needed()
@@ -90,22 +90,23 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
             body.make_body(made, "CLOTH")
         return made
 
-    def make_collider(self, context: Context, obj: Object) -> Object:
-        """A closed body is a collider from now on, with the settings of the object, which it follows."""
-        proxy_modifier.check(obj, is_followed=True)
-        mesh = coarse_mesh.of_figure(context, obj, self.vertices)
-        made = bpy.data.objects.new(f"{obj.name} Proxy", mesh)
-        made.matrix_world = obj.matrix_world
-        try:
-            proxy_modifier.bind(made, obj, obj.data)
-        except PBDError:
-            bpy.data.objects.remove(made)
-            bpy.data.meshes.remove(mesh)
-            raise
-        for collection in obj.users_collection:
-            collection.objects.link(made)
-        for prop in obj.pbd_collider.bl_rna.properties:
-            if not prop.is_readonly and obj.pbd_collider.is_property_set(prop.identifier):
-                setattr(made.pbd_collider, prop.identifier, getattr(obj.pbd_collider, prop.identifier))
-        obj.pbd_collider.enabled, made.pbd_collider.enabled = False, True
-        return made
+
+def make_collider(context: Context, obj: Object, vertices: int = 3000) -> Object:
+    """A closed body is a collider from now on, with the settings of the object, which it follows."""
+    proxy_modifier.check(obj, is_followed=True)
+    mesh = coarse_mesh.of_figure(context, obj, vertices)
+    made = bpy.data.objects.new(f"{obj.name} Proxy", mesh)
+    made.matrix_world = obj.matrix_world
+    try:
+        proxy_modifier.bind(made, obj, obj.data)
+    except PBDError:
+        bpy.data.objects.remove(made)
+        bpy.data.meshes.remove(mesh)
+        raise
+    for collection in obj.users_collection:
+        collection.objects.link(made)
+    for prop in obj.pbd_collider.bl_rna.properties:
+        if not prop.is_readonly and prop.identifier != "group" and obj.pbd_collider.is_property_set(prop.identifier):
+            setattr(made.pbd_collider, prop.identifier, getattr(obj.pbd_collider, prop.identifier))
+    obj.pbd_collider.enabled, made.pbd_collider.enabled = False, True
+    return made

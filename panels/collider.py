@@ -29,6 +29,8 @@ class Collider(BodyPanel):
         if simulated:
             draw_sentence(layout, context, "Simulated: cloth meets it as cloth, and as a collider when baked", "INFO")
         draw_group(columns(layout), settings, "collider")
+        if context.object.type == "MESH":
+            layout.prop_search(settings, "group", context.object, "vertex_groups")
         layout.prop(settings, "inside")
         layout.prop(settings, "join_borders")
         if context.object.type == "MESH":

@@ -19,6 +19,7 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
         layout.operator("object.pbd_import_pattern", icon="IMPORT")
         layout.operator("object.pbd_copy_to_selected", text="Copy Cloth Settings to Selected", icon="COPYDOWN")
+        layout.operator("object.pbd_make_override", icon="LIBRARY_DATA_OVERRIDE")
         layout.operator("object.pbd_remove", icon="X")
         layout.separator()
         layout.operator("object.pbd_collider_add", icon="MOD_PHYSICS")

@@ -1,8 +1,9 @@
 """What the body is made of: density, stiffness, damping."""
 
+from ..pbd_addon.blender.doctor import setup_findings
 from ..pbd_addon.blender.kinds import Context, Layout, Object
 from .places import BodyPanel
-from .rows import columns, draw_group
+from .rows import columns, draw_group, draw_sentence
 
 
 class Physical(BodyPanel):
@@ -15,6 +16,9 @@ class Physical(BodyPanel):
     def draw_settings(self, context: Context, layout: Layout) -> None:
         settings = context.object.pbd
         draw_group(columns(layout), settings, "weight of a solid" if settings.rigid else "weight")
+        sentence = setup_findings.unit_sentence(context.scene, context.object)
+        if sentence:
+            draw_sentence(layout, context, sentence, "INFO")
 
 
 class Stiffness(BodyPanel):
@@ -28,6 +32,18 @@ class Stiffness(BodyPanel):
         flow = columns(layout)
         draw_group(flow, settings, "stiffness, PBD" if context.scene.pbd.method == "PBD" else "stiffness")
         draw_group(flow, settings, "bending")
+
+
+class Weave(BodyPanel):
+    """How cloth resists along its weft, and where its threads run"""
+
+    parent = "physical"
+    of_rigid = False
+
+    def draw_settings(self, context: Context, layout: Layout) -> None:
+        layout.active = layout.active and context.scene.pbd.method == "XPBD"
+        draw_group(columns(layout), context.object.pbd, "weft")
+        layout.operator("object.pbd_test_sheet", icon="SPREADSHEET")
 
 
 class Plasticity(BodyPanel):

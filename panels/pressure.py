@@ -39,7 +39,7 @@ def draw_pressure(context: Context, layout: Layout) -> None:
         group = "volume" if mode == "VOLUME" else "overpressure"
     flow = columns(layout)
     draw_group(flow, settings, group)
-    if mode in ("VOLUME", "GAS"):
+    if mode == "GAS" or (mode == "VOLUME" and (settings.contents or shows_all(context))):
         draw_group(flow, settings, "contents")
     flow.column().prop(settings, "gas")
     if settings.gas != SAME:

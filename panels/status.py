@@ -39,6 +39,9 @@ class Details(BodyPanel):
         if running.shaped:
             sentence = "Starts from a shape made by hand: Reset forgets it, Apply as Base keeps it"
             draw_sentence(self.layout, context, sentence, "VIEW_PAN")
+        if running.scene_sim is not None and running.scene_sim.is_edited(context.object):
+            said = iface("Edited: pins follow the mesh at once, the rest starts from it at frame {frame}, or on Reset")
+            draw_sentence(self.layout, context, said.format(frame=running.first_frame), "INFO")
         for note in notes:
             draw_sentence(self.layout, context, note, "INFO")
 
@@ -79,6 +82,8 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         if session.last_shown(context.scene) == first:
             return iface("Joins when you press Reset"), "INFO", False
         return iface("Joins at frame {frame}, or on Reset").format(frame=first), "INFO", False
+    if running is not None and running.scene_sim is not None and running.scene_sim.is_edited(context.object):
+        return iface("Edited: press Reset to start from it"), "INFO", False
     found = causes.colliders(running, context.object) if running is not None else []
     if found:
         return found[0].text, "ERROR", False
@@ -168,6 +173,7 @@ def draw_problems(context: Context, layout: Layout) -> None:
     foreign = linked.problem(obj)
     if foreign:
         draw_problem(context, layout, foreign)
+        layout.operator("object.pbd_make_override", icon="LIBRARY_DATA_OVERRIDE")
     elif running is not None and running.message and running.bake is None and not running.is_coming:
         draw_problem(context, layout, running.message, is_late=running.is_late)
         if running.is_late:

@@ -6,6 +6,7 @@ from ..pbd_addon.blender import gpu_drawing
 from ..pbd_addon.blender.doctor import field_findings
 from ..pbd_addon.blender.kinds import Context, Layout, Object
 from ..pbd_addon.blender.overlay import wind_lines
+from ..pbd_addon.blender.settings.field_weights import NAMES
 from . import overlay
 from .places import BodyPanel
 from .rows import columns, draw_group, draw_sentence
@@ -52,7 +53,8 @@ class FieldWeights(BodyPanel):
 
     @classmethod
     def is_used(cls, obj: Object) -> bool:
-        return bool(obj.pbd.field_weights.keys())
+        weights = obj.pbd.field_weights
+        return weights.collection is not None or any(getattr(weights, name) != 1.0 for name in NAMES)
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         weights = context.object.pbd.field_weights

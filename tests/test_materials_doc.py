@@ -23,6 +23,8 @@ COLUMNS = {
     "Friction": "friction",
     "Distance [m]": "thickness",
 }
+OF_FABRICS = {"Weft tension": "weft_stretch", "Weft bending": "weft_bend"}
+"""Columns of the first table alone."""
 VALUE_OF_MODE = {"VOLUME": "pressure", "GAS": "overpressure", "OVERPRESSURE": "overpressure"}
 ORIGINS = {"p", "d", "e"}
 
@@ -57,7 +59,7 @@ def figure(cell: str) -> float:
 def documented(cells: dict[str, str]) -> Material:
     """The material that a row describes."""
     values: dict[str, float | str | bool] = {
-        COLUMNS[name]: figure(cell) for name, cell in cells.items() if name in COLUMNS
+        field: figure(cells[name]) for name, field in (COLUMNS | OF_FABRICS).items() if name in cells
     }
     values |= {"compression": values["stretch"], "drag": 0.0}
     if "Pressure" in cells:

@@ -306,10 +306,11 @@ def test_a_skin_that_opens_loses_its_gas():
 
 
 def blown_up(mode="VOLUME", strength=60.0):
-    """A split ball of balloon rubber; its parts, its material and a simulation of it."""
+    """A split ball of a film that pulls in proportion; its parts, its material and a simulation of it."""
     vertices, faces = icosphere(2, 0.6)
     parts, split_faces, _ = split(vertices, faces)
-    material = dataclasses.replace(Material.preset("Party Balloon"), tear_strength=strength, pressure_mode=mode)
+    film = dataclasses.replace(Material.preset("Party Balloon"), rubber=False)
+    material = dataclasses.replace(film, tear_strength=strength, pressure_mode=mode)
     body = Body(parts, split_faces, material)
     return body, material, Simulation([body], gravity=STILL)
 

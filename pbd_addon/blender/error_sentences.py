@@ -23,6 +23,7 @@ SENTENCES = {
     "'{name}' has no vertex group '{group}' to pin it: choose another pin group": "lost_pins",
     "'{name}' has no vertex group '{group}' to attach it: choose another attach group": "lost_attached",
     "'{name}' has no vertex group '{group}' for its {map} map: choose another group": "lost_maps",
+    "'{name}' has no vertex group '{group}' to collide with: choose another group": "",
     "'{name}' has no shape key '{key}' for its rest shape: choose another key": "",
     "'{name}' takes its rest shape from a shape key: choose the key": "",
     "'{name}' takes its rest shape from an object: choose the object": "",

@@ -20,6 +20,7 @@ Keys = bpy.types.Key
 KeyBlock = bpy.types.ShapeKey
 Modifier = bpy.types.Modifier
 Depsgraph = bpy.types.Depsgraph
+ViewLayer = bpy.types.ViewLayer
 
 Animatable = Object | Scene | Keys
 """Data-blocks that may have animation."""

@@ -36,6 +36,10 @@ ARE_ONE = "{count} vertices are one with others that are closer than 2 % of an e
 """The hint that some are."""
 
 
+NO_WARP = "{count} faces have no direction in the UV map: there the warp runs along the X axis"
+"""The hint that some have none."""
+
+
 class Body:
     """A simulated mesh. Its topology is fixed; its material can change.
 
@@ -63,6 +67,8 @@ class Body:
         fit: Whether what begins inside of a closed collider, or goes through it, begins outside.
         layer: Which cloth lies outside where bodies start tangled: that with the higher number, on the side to which
             the faces of the other look; see `layers`. 0: it is left as it is.
+        warp: Where the warp of its weave runs at rest: a vector (3,), with edges along the threads; or a vector for
+            each face, (f, 3), in cloth that is cut anyhow, 0 where the face has none. See `meshes.weave`.
 
     Attributes:
         mesh: The topology, a `TriMesh`.
@@ -98,6 +104,7 @@ class Body:
         slides: Mapping[int, float] | Iterable[int] = (),
         layer: int = 0,
         fit: bool = False,
+        warp: np.ndarray | Sequence[float] = (1.0, 0.0, 0.0),
     ) -> None:
         self.name = arguments.instance("name", name, str)
         material = Material() if material is None else material
@@ -133,6 +140,11 @@ class Body:
         self.layer = arguments.whole(f"{name}: layer", layer, low=0)
         self.fit = arguments.switch(f"{name}: fit", fit)
         self.creases = checked_creases(creases, n, name)
+        self.warp = arguments.real_array(f"{name}: warp", warp)
+        if self.warp.ndim == 2:
+            self.warp = arguments.vectors(f"{name}: warp", warp, len(polygons.starts) - 1)
+        elif not arguments.vector(f"{name}: warp", warp).any():
+            arguments.refuse(f"{name}: warp", "a vector with a length", warp)
         self.velocity = arguments.vector(f"{name}: velocity", velocity)
         self.angular_velocity = arguments.vector(f"{name}: angular_velocity", angular_velocity)
         self.dynamic_mesh = arguments.switch(f"{name}: dynamic_mesh", dynamic_mesh)
@@ -361,6 +373,9 @@ class Body:
         ):
             if count:
                 notes.append(f"{count} {one if count == 1 else many}")
+        unknown = 0 if self.warp.ndim == 1 else int((~self.warp.any(axis=1)).sum())
+        if unknown:
+            notes.append(NO_WARP.format(count=unknown))
         if not self.material.tear_strength:
             ids, holding = np.arange(len(self.vertices)), self.holding()
             borders = int((self.merged_borders != ids).sum()) if self.material.join_borders else 0

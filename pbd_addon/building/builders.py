@@ -25,6 +25,7 @@ from ..constraints.base import once_if_equal
 from ..constraints.plate_elements import FLAT
 from ..contact import Collider, ContactConstraints, SeamNeighbors, Surface
 from ..meshes.mesh import TriMesh, connected_components, half_edges, rest_volume, triangle_areas
+from ..meshes.weave import Weave, Woven
 from ..model.layout import Layout
 from ..parts.ropes import ROPE_WIDTH
 from ..settings.solver_settings import SolverSettings
@@ -104,6 +105,12 @@ def welds(layout: Layout) -> WeldConstraints:
     return WeldConstraints(pairs, len(layout.islands))
 
 
+def _weave(layout: Layout) -> Weave:
+    """Where the threads of all bodies run."""
+    parts = zip(layout.bodies, layout.slices)
+    return Weave([Woven(part.start, body.rest_vertices, body.mesh, body.warp) for body, part in parts])
+
+
 def stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     """A spring along each edge that has a length, except seams."""
     kept = [~b.is_seam | roped for b, roped in zip(layout.bodies, layout.sewn.roped)]
@@ -111,13 +118,13 @@ def stretch(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     lengths = np.concatenate([b.rest_lengths[some] for b, some in zip(layout.bodies, kept)])
     area = np.concatenate([b.mesh.edge_areas[some] for b, some in zip(layout.bodies, kept)])
     own = np.concatenate([b.edge_compliances[some] for b, some in zip(layout.bodies, kept)])
-    rest = layout.rest_vertices
+    rest, weave = layout.rest_vertices, _weave(layout)
     # Van Gelder 1998: the stiffness of a sheet does not depend on the resolution of its mesh.
     geometry = np.where(area > 0.0, area / np.maximum(lengths, 1e-300), ROPE_WIDTH) / np.maximum(lengths, 1e-300)
     usable = lengths > 0.0
     built = DistanceConstraints(
         "stretch", edges[usable], lengths[usable], geometry[usable], body[usable], w,
-        ("stretch", "compression"), own[usable], rest, is_rope=area[usable] == 0.0,
+        ("stretch", "compression"), own[usable], rest, is_rope=area[usable] == 0.0, weave=weave,
     )  # fmt: skip
     if not usable.all() or not all(some.all() for some in kept):
         built.numbers = np.flatnonzero(np.concatenate(kept))[usable][built.rows.order].astype(np.int32)
@@ -132,7 +139,7 @@ def shear(layout: Layout, w: np.ndarray) -> DistanceConstraints:
     lengths = np.linalg.norm(rest[diagonals[:, 0]] - rest[diagonals[:, 1]], axis=1)
     geometry = 2.0 * area / lengths**2
     built = DistanceConstraints(
-        "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, alone=True
+        "shear", diagonals, lengths, geometry, body, w, ("shear", "shear"), None, rest, alone=True, weave=_weave(layout)
     )
     built.first_number = sum(len(b.mesh.edges) for b in layout.bodies)
     return built
@@ -151,6 +158,7 @@ def bends(
     rest = layout.rest_vertices
     angles, geometry, stencils = hinge_geometry(rest, hinges)
     creased = [b.creases.of_edges(b.mesh.hinges[:, :2], len(b.vertices)) for b in layout.bodies]
+    weave = _weave(layout)
     fold, factors = np.concatenate([own[0] for own in creased]), np.concatenate([own[1] for own in creased])
     spans = np.broadcast_to(0.0, len(hinges))
     if any(material.bend_yield > 0.0 for material in materials):
@@ -160,9 +168,9 @@ def bends(
     sheets = [
         Sheet(
             part.start, b.rest_vertices, b.mesh.triangles, b.mesh.corner_areas,
-            _sheets(b.mesh), m.bend_model != "ISOMETRIC", b.creases, b.dynamic_mesh,
+            _sheets(b.mesh), m.bend_model != "ISOMETRIC", b.creases, b.dynamic_mesh, woven,
         )
-        for b, part, m in zip(layout.bodies, layout.slices, materials)
+        for b, part, m, woven in zip(layout.bodies, layout.slices, materials, weave.bodies)
     ]  # fmt: skip
     plates = PlateConstraints(sheets)
     is_flat = np.abs(angles) < FLAT
@@ -177,10 +185,12 @@ def bends(
     bends = (
         plates,
         IsometricConstraints(
-            hinges[flat], stencils[:, flat], body[flat], w, plates, flat if rubs else flat[:0], shares[flat]
+            hinges[flat], stencils[:, flat], body[flat], w, plates, flat if rubs else flat[:0], shares[flat],
+            weave,
         ),
         DihedralConstraints(
-            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers, shares[numbers]
+            hinges[numbers], angles[numbers], geometry[numbers], body[numbers], w, plates, numbers, shares[numbers],
+            weave,
         ),
     )  # fmt: skip
     follows = dynamic & np.isnan(fold) & (model != "ISOMETRIC")

@@ -24,6 +24,7 @@ from ..kernels.protocol.frames import Call
 from ..kernels.protocol.guards import SMALLEST
 from ..kernels.protocol.projections import LEAST_GIVE, FlatHinges, Hinges, Rubbing
 from ..meshes.factors import of_rows
+from ..meshes.weave import Weave, between
 from ..settings.solver_settings import SolverSettings
 from .base import (
     NO_STIFFNESS,
@@ -136,8 +137,9 @@ class _HingeConstraints(Constraints):
         plates: PlateConstraints | None,
         numbers: np.ndarray,
         shares: np.ndarray,
+        weave: Weave | None = None,
     ) -> None:
-        self.plates = plates
+        self.plates, self.weave = plates, weave
         self.rows = sort_rows(hinges, body, w)
         self.shares = shares[self.rows.order]
         self.numbers = numbers[self.rows.order].astype(np.int32) if len(numbers) else numbers
@@ -152,7 +154,11 @@ class _HingeConstraints(Constraints):
         body = self.rows.body
         share = self._share(materials)
         bend = share * [m.bend for m in materials]
-        self.compliance = once_if_equal(compliances(bend[body] * geometry * self.factors))
+        bend = bend[body] * geometry * self.factors
+        ratio = np.array([m.weft_bend for m in materials])[body]
+        if self.weave and (ratio != 1.0).any():
+            bend = bend * between(1.0 - self.weave.along(self.rows.indices[:2]), ratio)  # across the edge
+        self.compliance = once_if_equal(compliances(bend))
         damping_times = np.array([m.bend_damping for m in materials])[body]
         self.damping_times = damping_times if damping_times.any() else np.zeros(0)
         k = np.array([m.k_bend for m in materials])[body]
@@ -216,6 +222,7 @@ class DihedralConstraints(_HingeConstraints):
         plates: Plate bending of stiff bodies, whose rows have no effect here.
         numbers: Index of each row among `Folds`, (m,) int.
         shares: See `resolved_shares`, (m,).
+        weave: Where threads run; default: it does not matter, as in seams.
 
     Attributes:
         yielded: Whether rest angles may be others than at the beginning.
@@ -233,8 +240,9 @@ class DihedralConstraints(_HingeConstraints):
         plates: PlateConstraints | None,
         numbers: np.ndarray,
         shares: np.ndarray,
+        weave: Weave | None = None,
     ) -> None:
-        super().__init__(hinges, body, w, plates, numbers, shares)
+        super().__init__(hinges, body, w, plates, numbers, shares, weave)
         self.yielded = False
         self.rest_angles = rest_angles[self.rows.order]
         self.geometry = geometry[self.rows.order]
@@ -310,6 +318,7 @@ class IsometricConstraints(_HingeConstraints):
         plates: Plate bending of stiff bodies, whose rows have no effect here.
         numbers: Index of each row among `Folds`, (m,) int, or (0,) where nobody asks for it.
         shares: See `resolved_shares`, (m,).
+        weave: Where threads run; default: it does not matter, as in seams.
     """
 
     name = "isometric bend"
@@ -324,8 +333,9 @@ class IsometricConstraints(_HingeConstraints):
         plates: PlateConstraints,
         numbers: np.ndarray,
         shares: np.ndarray,
+        weave: Weave | None = None,
     ) -> None:
-        super().__init__(hinges, body, w, plates, numbers, shares)
+        super().__init__(hinges, body, w, plates, numbers, shares, weave)
         self.stencils = np.ascontiguousarray(stencils[:, self.rows.order])
         self.rows = self.rows._replace(order=self.rows.order[:0].copy())  # nothing else asks for it
         self.multipliers = np.zeros((3, self.stencils.shape[1]))

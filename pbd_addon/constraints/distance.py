@@ -20,6 +20,7 @@ from ..kernels.protocol.chains import Along, Links
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.projections import Colored, Springs
 from ..meshes.factors import of_rows
+from ..meshes.weave import Weave, between, on_the_bias
 from ..settings.solver_settings import SolverSettings
 from .base import (  # fmt: skip
     NO_STIFFNESS,
@@ -128,6 +129,7 @@ class DistanceConstraints(Constraints):
             only.
         alone: Whether rows in chains are solved once, without a sweep.
         is_rope: Which rows belong to no face, (m,) bool; default: none.
+        weave: Where threads run; default: nobody asks.
 
     Attributes:
         numbers: Index of each row among all edges, or all diagonals, of all bodies, (m,) int; set by the builder.
@@ -157,6 +159,7 @@ class DistanceConstraints(Constraints):
         chains_through: np.ndarray | None = None,
         alone: bool = False,
         is_rope: np.ndarray | None = None,
+        weave: Weave | None = None,
     ) -> None:
         self.name = name
         self.cause = name if name in SHAPE_PER_STRAIN else ""
@@ -173,7 +176,7 @@ class DistanceConstraints(Constraints):
         if compliance is not None and not np.isnan(compliance).all():
             self.own_compliance = compliance[order]
         self.multipliers = np.zeros(len(order))
-        self.chains_through, self.alone = chains_through, alone
+        self.chains_through, self.alone, self.weave = chains_through, alone, weave
         self.chained: tuple[bool, ...] = ()
         self.families: list[Family] = []
         self.in_chains = np.zeros(0, bool)
@@ -251,7 +254,7 @@ class DistanceConstraints(Constraints):
         """Find chains in all bodies except inflated ones, chains `alone` in none that keeps a volume.
 
         All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
-        A cushion that was thrown, whose shear was in chains, came down on its corner 17 mm below the floor.
+        Shear of what keeps a volume is swept with it, because what the volume pushes has no straight rest to return to.
         """
         most = -np.inf if self.alone else INFLATED
         chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= most for m in materials)
@@ -284,8 +287,21 @@ class DistanceConstraints(Constraints):
         return np.flatnonzero(near & (some <= PIN_ROWS * every)[self.rows.body])
 
     def _compliance(self, materials: Sequence[Material], field: str) -> np.ndarray:
-        stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body] * self.geometry
+        stiffness = np.array([getattr(m, field) for m in materials], float)[self.rows.body]
+        if self.weave and is_woven(materials, self.weave):
+            stiffness = self._woven(stiffness, materials, self.weave)
+        stiffness = stiffness * self.geometry
         return np.where(np.isnan(self.own_compliance), compliances(stiffness), self.own_compliance)
+
+    def _woven(self, stiffness: np.ndarray, materials: Sequence[Material], weave: Weave) -> np.ndarray:
+        """What a stiffness of each row in the directions of the threads is in its own, (m,) [N/m]."""
+        body, is_shear = self.rows.body, self.name == "shear"
+        ratio, stretch, shear = np.array([(m.weft_stretch, m.stretch, m.shear) for m in materials]).T[:, body]
+        along = weave.along(self.rows.indices)
+        cut = on_the_bias(along, ratio, stretch if is_shear else stiffness, shear)
+        aligned = stiffness if is_shear else stiffness * between(along, ratio)
+        found = np.where((weave.is_cut & weave.is_quads)[body], 0.5 * cut if is_shear else cut, aligned)
+        return np.where(self.is_rope, stiffness, found)
 
     def use_weights(self, w: np.ndarray) -> None:
         """Use these inverse masses from the next substep on, (n,) [1/kg]."""
@@ -540,12 +556,17 @@ class DistanceConstraints(Constraints):
         return percentile(np.abs(np.einsum("ij,ij->j", d, gone)) / self.rest_lengths[some] ** 2)
 
 
+def is_woven(materials: Sequence[Material], weave: Weave) -> bool:
+    """Whether the directions of threads matter to stretch and shear."""
+    return bool(weave.is_cut.any()) or any(material.weft_stretch != 1.0 for material in materials)
+
+
 def is_soft(materials: Sequence[Material], settings: SolverSettings, sizes: np.ndarray) -> np.ndarray:
     """Which bodies of these sizes (bodies,) [m] are strained by more than `SOFT_STRAIN` by their own weight, (bodies,).
 
     Bodies under pressure are never soft, because their tension is not due to their weight.
     """
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * sizes
-    stretch = np.array([m.stretch for m in materials])
+    stretch = np.array([m.least_stretch for m in materials])
     opened = np.array([m.pressure_mode == "OFF" for m in materials])
     return np.asarray((settings.method == "XPBD") & opened & (stretch > 0.0) & (load > SOFT_STRAIN * stretch))

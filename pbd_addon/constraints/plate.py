@@ -22,6 +22,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
 from ..meshes.creases import Creases
+from ..meshes.weave import Woven
 from ..settings.solver_settings import SolverSettings
 from .base import SAMPLE, Constraints, Residual, percentile, residual_of, sampled, within_half_turn
 from .folds import Folds
@@ -75,6 +76,7 @@ class Sheet:
         keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
         creases: Edges with rest angles and a stiffness of their own.
         follows: Whether the rest shape can change.
+        woven: Where its threads run.
     """
 
     start: int
@@ -85,6 +87,7 @@ class Sheet:
     keeps_angles: bool
     creases: Creases
     follows: bool
+    woven: Woven
 
     @functools.cached_property
     def levels(self) -> np.ndarray:
@@ -103,13 +106,19 @@ class Plate:
         masses: np.ndarray,
         factors: np.ndarray,
         can_refold: bool = False,
+        weft: float = 1.0,
     ) -> None:
         self.part = slice(sheet.start, sheet.start + len(sheet.rest))
-        self.given: tuple[Any, ...] = bend, damping_time, masses, factors, can_refold
+        self.given: tuple[Any, ...] = bend, damping_time, masses, factors, can_refold, weft
         self.bend, self.damping_time, self.masses = bend, damping_time, masses
         self.can_refold, self.grown = can_refold, 1.0
         self.elements = self.first_elements = plate_elements(
-            sheet.rest, sheet.triangles, sheet.keeps_angles, sheet.creases
+            sheet.rest,
+            sheet.triangles,
+            sheet.keeps_angles,
+            sheet.creases,
+            sheet.woven.of_triangles() if weft != 1.0 else None,
+            weft,
         )
         self.factors = factors[self.elements.corners].mean(axis=1)
         held = (masses[self.elements.corners] == np.inf).all(axis=1)
@@ -251,6 +260,7 @@ class PlateConstraints(Constraints):
                 masses,
                 factors,
                 bool(material.bend_yield or sheet.follows),
+                material.weft_bend,
             )
             old = before.get(number)
             is_same = old is not None and all(np.array_equal(*each) for each in zip(old.given, given))

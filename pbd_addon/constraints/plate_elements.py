@@ -6,6 +6,9 @@ sheet. With a side's length l, its outward unit normal n in the triangle's plane
 
     A H = sum over the sides of l (slope - own derivative across the side) n n^T,      E = B/2 sum of A |H|²
 
+Where B is that along a warp, and r times as much along the weft, |H|² is H11² + r H22² + 2 sqrt(r) H12²: the product of
+two normals is then that of their parts along the warp and sqrt(r) times that of the parts across.
+
 H is the Hessian of the piecewise quadratic function with these positions and slopes, for each of x, y and z. Slopes
 have no mass: they take the values of minimum energy. Where the rest shape is folded by the angle f, a triangle's own
 derivative is rotated by f/2 out of its plane, as with the mid-edge normals of Grinspun et al. 2006, and lengthened by
@@ -62,7 +65,14 @@ class PlateElements(NamedTuple):
     hinge_sides: np.ndarray
 
 
-def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool, creases: Creases) -> PlateElements:
+def plate_elements(
+    rest: np.ndarray,
+    triangles: np.ndarray,
+    keeps_angles: bool,
+    creases: Creases,
+    warp: np.ndarray | None = None,
+    weft: float = 1.0,
+) -> PlateElements:
     """Elements of triangles (t, 3) of a rest shape (n, 3) [m].
 
     Args:
@@ -70,6 +80,8 @@ def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool, 
         triangles: All with an area. More than two at an edge share one slope.
         keeps_angles: Whether rest angles are those of the rest shape; else they are 0.
         creases: Edges with rest angles and a stiffness of their own.
+        warp: Unit vectors in the triangles along the stiffness B, (t, 3); None where it is the same in all directions.
+        weft: Ratio of the stiffness across to that.
     """
     corners = triangles.astype(np.int64)
     half, _ = half_edges(corners)
@@ -96,7 +108,11 @@ def plate_elements(rest: np.ndarray, triangles: np.ndarray, keeps_angles: bool, 
     outward = np.cross(along / lengths[:, :, None], normals[:, None])
     area = 0.5 * double
     cosines = np.einsum("tkx,tjx->tkj", outward, outward)
-    weight = lengths[:, :, None] * lengths[:, None] * cosines**2 / area[:, None, None]
+    weighed = cosines
+    if warp is not None:
+        along = np.einsum("tkx,tx->tk", outward, warp)
+        weighed = np.sqrt(weft) * cosines + (1.0 - np.sqrt(weft)) * along[:, :, None] * along[:, None]
+    weight = lengths[:, :, None] * lengths[:, None] * weighed**2 / area[:, None, None]
     across = -lengths[:, None] * cosines / double[:, None, None]
     for k in range(3):
         open_side = (sides.reshape(-1, 3)[:, k] < 0).astype(float)

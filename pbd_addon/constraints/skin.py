@@ -258,7 +258,10 @@ class PressurizedSkin:
         self.carried = []
         if before:
             walls = 3.0 * np.maximum(before.pressures - self.from_weight, 0.0) * sizes * self.softness / self.scale
-            kept = np.minimum(1.0, CARRIED_PER_LOAD * (set_strain + walls) / np.maximum(strain, SLACK_STRAIN))
+            load = set_strain + np.minimum(
+                walls, 1.0
+            )  # as any strain: where nothing stretches, it is beyond all numbers
+            kept = np.minimum(1.0, CARRIED_PER_LOAD * load / np.maximum(strain, SLACK_STRAIN))
             self.carried = [
                 kernels.carried_tensions(
                     x,

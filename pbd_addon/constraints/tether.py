@@ -212,7 +212,7 @@ def is_tethered(material: Material) -> bool:
 def least_strain(materials: Sequence[Material], settings: SolverSettings, lengths: np.ndarray) -> np.ndarray:
     """Strain that bodies of these lengths [m] may have before their multipliers show it, (bodies,)."""
     load = np.array([m.density for m in materials]) * float(np.linalg.norm(settings.gravity)) * lengths
-    return np.asarray(DYNAMIC_LOAD * load / np.maximum([m.stretch for m in materials], 1e-300))
+    return np.asarray(DYNAMIC_LOAD * load / np.maximum([m.least_stretch for m in materials], 1e-300))
 
 
 def worst_case_factors(

@@ -95,7 +95,8 @@ class TriMesh:
 
     Attributes:
         triangles: (t, 3) int32.
-        triangle_faces: The face of each triangle, (t,) int32.
+        given_faces: Which of the given faces are left, (f,) int.
+        triangle_faces: The face of each triangle among these, (t,) int32.
         edges: Unique edges of the faces and the loose ones, without cuts inside faces, (e, 2) int32.
         diagonals: Both diagonals of every quad; for larger faces the cuts and the lines across them, (d, 2) int32.
         diagonal_areas: Area of the part of a face that a diagonal stabilizes, (d,) float64 [m²].
@@ -113,7 +114,9 @@ class TriMesh:
         self, x: np.ndarray, polygons: Polygons, loose_edges: np.ndarray | None = None, joined: np.ndarray | None = None
     ) -> None:
         n = len(x)
-        polygons, self.duplicate_faces = _without_duplicates(polygons, n)
+        given = len(polygons.starts) - 1
+        polygons, self.given_faces = _without_duplicates(polygons, n)
+        self.duplicate_faces = given - len(self.given_faces)
         triangles, faces, cuts = _triangulate(x, polygons)
         if joined is not None:
             joined = joined.astype(np.int32)
@@ -266,8 +269,8 @@ def _unique_pairs(pairs: np.ndarray, n: int) -> np.ndarray:
     return np.stack([keys // max(n, 1), keys % max(n, 1)], axis=1).astype(np.int32)
 
 
-def _without_duplicates(polygons: Polygons, n: int) -> tuple[Polygons, int]:
-    """Polygons without those that have the corners of an earlier one, and the number of those."""
+def _without_duplicates(polygons: Polygons, n: int) -> tuple[Polygons, np.ndarray]:
+    """Polygons without those that have the corners of an earlier one, and which ones these are, (f,) int."""
     corners, starts = polygons
     sizes = np.diff(starts)
     keep = np.ones(len(sizes), bool)
@@ -278,10 +281,10 @@ def _without_duplicates(polygons: Polygons, n: int) -> tuple[Polygons, int]:
         keep[rows] = False
         keep[rows[first]] = True
     if keep.all():
-        return polygons, 0
+        return polygons, np.arange(len(sizes))
     kept = sizes[keep]
     new = Polygons(corners[np.repeat(keep, sizes)], np.concatenate([[0], np.cumsum(kept)]).astype(np.int32))
-    return new, int(len(sizes) - len(kept))
+    return new, np.flatnonzero(keep)
 
 
 def _triangulate(x: np.ndarray, polygons: Polygons) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -61,7 +61,7 @@ class Inflation(Checked):
         unit="l",
         low=0.0,
         high=1e9,
-        soft_high=100.0,
+        soft_high=50.0,
         panel="contents",
     )
     overpressure: float = setting(

@@ -745,3 +745,31 @@ def test_the_command_line_evaluates_colliders(extension, tmp_path):
         go(frame)
         assert np.abs(shown(obj) - seen[frame][0]).max() < 1e-5, frame
     assert shown(obj)[:, 2].min() > 0.39
+
+
+def test_a_vertex_group_says_what_cloth_meets(session):
+    """Of two tables that are one object, with a modifier, cloth lands on the one in the group alone."""
+    near_one, far_one = (add_cloth(name) for name in ("Here", "There"))
+    far_one.location.x = 3.0
+    table, other = add_box(mark=False), add_box("Other", mark=False)
+    other.location.x = 3.0
+    with bpy.context.temp_override(active_object=table, object=table, selected_editable_objects=[table, other]):
+        bpy.ops.object.join()
+    table.pbd_collider.enabled = True
+    table.modifiers.new("Subdivision", "SUBSURF").subdivision_type = "SIMPLE"
+    here = [vertex.index for vertex in table.data.vertices if vertex.co.x < 1.5]
+    table.vertex_groups.new(name="Met").add(here, 1.0, "REPLACE")
+    table.pbd_collider.group = "Met"
+    play([near_one, far_one], 1, 16)
+    assert lies_at(near_one, 0.0, 0.02) and fell(far_one, 0.2)
+    assert len({id(one.faces) for frame in running(session).snapshots.values() for one in frame.surfaces.values()}) == 1
+    table.pbd_collider.group = ""
+    go(1)
+    bpy.ops.object.pbd_reset()
+    play([near_one, far_one], 1, 16)
+    assert lies_at(far_one, 0.0, 0.02)
+    table.pbd_collider.group = "Gone"
+    go(1)
+    bpy.context.view_layer.objects.active = near_one
+    with pytest.raises(RuntimeError, match="'Table' has no vertex group 'Gone' to collide with"):
+        bpy.ops.object.pbd_reset()

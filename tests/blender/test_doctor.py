@@ -571,3 +571,17 @@ def test_cloth_that_begins_on_other_cloth_is_told(extension):
     scenes.pin(other, range(399))
     assert [one.sentence for one in findings() or ()] == []
     assert found() == ["on_a_surface", "on_a_surface"]
+
+
+def test_a_unit_scale_is_told_and_taken_away(extension):
+    """Lengths are simulated as meters, whatever they are shown as."""
+    obj = scenes.add_grid()
+    obj.dimensions = (200.0, 200.0, 0.0)
+    bpy.context.view_layer.update()
+    findings = extension.bridge("doctor.setup_findings")
+    assert findings.unit_sentence(bpy.context.scene, obj) == ""
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    said = findings.unit_sentence(bpy.context.scene, obj)
+    assert said == "Unit Scale 0.01: what is shown as 2 m is simulated as 200 m"
+    assert bpy.ops.object.pbd_doctor_fix(check="unit_scale", body=obj.name) == {"FINISHED"}
+    assert findings.unit_sentence(bpy.context.scene, obj) == ""

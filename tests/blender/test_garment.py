@@ -174,3 +174,89 @@ def test_refusals():
     select_faces(figure, GARMENTS["tunic"][0])
     refused("'Half' makes half of 'Figure'")
     assert len(bpy.data.objects) == 2 and figure.mode == "EDIT"
+
+
+def test_a_proxy_of_the_figure_is_made_by_choice():
+    """It follows the rig, and cloth meets it in the figure's place."""
+    figure, _, garment = make("tunic", proxy=True)
+    (proxy,) = [obj for obj in bpy.context.scene.objects if obj.pbd_collider.enabled]
+    assert proxy.name == f"{figure.name} Proxy" and bpy.context.object == garment
+    before = shown(proxy)
+    for frame in range(2, 5):
+        go(frame)
+    assert np.abs(shown(proxy) - before).max() > 0.001
+
+
+def test_a_figure_that_goes_through_itself_is_told_of_the_proxy(capfd):
+    figure, _ = add_figure()
+    go(1)
+    select_faces(figure, GARMENTS["tunic"][0])
+    bpy.ops.mesh.pbd_garment_from_selection()
+    is_clean = "tick Collider Proxy" not in capfd.readouterr().out
+    bpy.ops.wm.read_homefile(use_empty=True)
+    figure, _ = add_figure()
+    bpy.context.view_layer.objects.active = figure
+    bpy.ops.object.mode_set(mode="OBJECT")
+    count = len(figure.data.vertices)
+    tongue = [figure.data.vertices[at].index for at in range(count) if figure.data.vertices[at].co.x > 0.3]
+    for at in tongue[:3]:
+        figure.data.vertices[at].co.x = -0.5
+    select_faces(figure, GARMENTS["skirt"][0])
+    bpy.ops.mesh.pbd_garment_from_selection(length=0.1)
+    assert "goes through itself" in capfd.readouterr().out
+    assert is_clean
+
+
+def add_rigged_person():
+    """A person of metaballs along the bones of Blender's own meta-rig, weighted by Blender."""
+    bpy.ops.object.armature_human_metarig_add()
+    rig = bpy.context.object
+    balls = bpy.data.metaballs.new("Balls")
+    balls.resolution = 0.04
+    lump = bpy.data.objects.new("Lump", balls)
+    bpy.context.scene.collection.objects.link(lump)
+    thick = {
+        "spine": 0.24,
+        "thigh": 0.15,
+        "shin": 0.11,
+        "foot": 0.11,
+        "shoulder": 0.11,
+        "upper_arm": 0.11,
+        "hand": 0.11,
+    }
+    for bone in rig.data.bones:
+        radius = thick.get(bone.name.partition(".")[0])
+        for share in np.linspace(0.0, 1.0, 6) if radius else ():
+            ball = balls.elements.new()
+            ball.co, ball.radius = bone.head_local.lerp(bone.tail_local, float(share)), radius
+    bpy.context.view_layer.update()
+    mesh = bpy.data.meshes.new_from_object(lump.evaluated_get(bpy.context.evaluated_depsgraph_get()))
+    bpy.data.objects.remove(lump)
+    person = bpy.data.objects.new("Person", mesh)
+    bpy.context.scene.collection.objects.link(person)
+    person.select_set(True)
+    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    arm = rig.pose.bones["upper_arm.L"]
+    arm.rotation_mode = "XYZ"
+    for frame, angle in ((1, 0.0), (12, 0.5)):
+        arm.rotation_euler.z = angle
+        arm.keyframe_insert("rotation_euler", frame=frame)
+    return person
+
+
+@pytest.mark.slow
+def test_a_person_on_blenders_own_meta_rig_is_dressed():
+    bpy.ops.preferences.addon_enable(module="rigify")
+    try:
+        person = add_rigged_person()
+        go(1)
+        bpy.context.view_layer.objects.active = person
+        assert select_faces(person, lambda x, _y, z: 0.9 < z < 1.1 and abs(x) < 0.25) > 100
+        bpy.ops.mesh.pbd_garment_from_selection(length=0.4)
+        skirt = bpy.context.object
+        assert crossings(skirt, person) == crossings(skirt, skirt) == 0
+        for frame in range(2, 6):
+            go(frame)
+        assert crossings(skirt, person) == 0
+    finally:
+        bpy.ops.preferences.addon_disable(module="rigify")

@@ -93,6 +93,7 @@ def labels(extension):
         bpy.ops.mesh.primitive_pbd_balloon_text_add.get_rna_type(),
         bpy.ops.object.pbd_set_crease.get_rna_type(),
         bpy.ops.object.pbd_split.get_rna_type(),
+        bpy.ops.mesh.pbd_garment_from_selection.get_rna_type(),
         bpy.ops.object.pbd_import_pattern.get_rna_type(),
         *(one.preferences.bl_rna for one in bpy.context.preferences.addons if one.module == extension),
     ]

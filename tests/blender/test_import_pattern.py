@@ -117,6 +117,15 @@ def test_what_is_left_out_is_named(extension, write, capfd):
     assert "Not read: notes, author, grading and 1 more" in said.out + said.err
 
 
+def test_the_sides_of_a_waist_stand_where_they_are_asked_for(extension, write):
+    data = tube()
+    data["pattern"]["panels"]["front"]["edges"][2]["label"] = "lower_interface"
+    assert bpy.ops.object.pbd_import_pattern(filepath=write(data), edge=0.05, waist=1.09) == {"FINISHED"}
+    obj = bpy.context.object
+    z = np.array([v.co.z for v in obj.data.vertices])
+    assert z[ids(obj, "lower_interface")] == pytest.approx(1.09) and z[ids(obj, "back")].max() == pytest.approx(0.4)
+
+
 def test_it_is_one_undo_step(extension, write):
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.object.pbd_import_pattern("EXEC_DEFAULT", True, filepath=write(tube()))

@@ -184,3 +184,29 @@ def test_plain_objects_arm_nothing(extension, library):
     for frame in (2, 3):
         go(frame)
     assert handlers.on_frame_change not in bpy.app.handlers.frame_change_post
+
+
+@pytest.mark.parametrize(("overridden", "with_mesh"), [((), False), (("Flag",), False), (("Flag",), True)])
+def test_a_button_makes_the_override_that_plays(library, tmp_path, overridden, with_mesh):
+    flag, _plate = bring(library, overridden, with_mesh)
+    select(flag)
+    assert bpy.ops.object.pbd_make_override() == {"FINISHED"}
+    flag = bpy.context.object
+    assert flag.override_library and flag.data.library is None and flag.data.override_library is None
+    assert [obj.name for obj in bpy.context.scene.objects if obj.name.startswith("Flag")] == ["Flag"]
+    assert not bpy.ops.object.pbd_make_override.poll()
+    assert play([flag], 1, 4)[4][0][:, 2].mean() < -0.05
+    flag, _plate = save_and_reload(tmp_path)
+    assert flag.override_library and flag.pbd.enabled
+    assert play([flag], 1, 4)[4][0][:, 2].mean() < -0.05
+
+
+def test_a_button_overrides_the_linked_collection_that_holds_it(library):
+    with bpy.data.libraries.load(library, link=True) as (_there, here):
+        here.collections = ["Props"]
+    bpy.context.scene.collection.children.link(here.collections[0])
+    select(find("Flag"))
+    assert bpy.ops.object.pbd_make_override() == {"FINISHED"}
+    assert bpy.context.object.override_library
+    assert len([obj for obj in bpy.context.scene.objects if obj.name.startswith("Flag")]) == 1
+    assert play([bpy.context.object], 1, 4)[4][0][:, 2].mean() < -0.05

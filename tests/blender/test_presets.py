@@ -74,7 +74,7 @@ def test_every_material_field_is_in_the_files_of_a_balloon(bridge, settings):
     left_out |= {"hold_pins", "pin_stiffness", "closing_time", "tear_strength", "join_borders", "rigid", "mass"}
     left_out |= {"self_collision", "self_distance"}
     inside = {name for name in names if name.startswith(("pressure", "burst_"))}
-    inside |= {"overpressure", "gas_density", "pump", "k_volume"}
+    inside |= {"contents", "overpressure", "gas_density", "pump", "k_volume"}
     assert names - set(bridge.fields("pbd_balloon")) == left_out
     assert names - set(bridge.fields("pbd_cloth")) == left_out | inside
 

@@ -207,7 +207,13 @@ def test_short_lengths_are_sliders(extension):
             assert field.precision >= 4
 
 
-USUAL = {"burst_pressure": 5000.0, "bend_friction_shown": 250.0, "bend_yield": 90.0, "tear_strength": 500.0}
+USUAL = {
+    "burst_pressure": 5000.0,
+    "bend_friction_shown": 250.0,
+    "bend_yield": 90.0,
+    "tear_strength": 500.0,
+    "contents": 14.0,
+}
 """What tooltips tell of settings that are off at first."""
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from helpers import scenes
+from helpers.exports import SHARED, read_back
 from helpers.scenes import go, shown
 
 pytestmark = pytest.mark.usefixtures("few_substeps")
@@ -110,6 +111,30 @@ def test_an_armature_poses_the_proxy_and_not_the_mesh_twice(extension):
     go(1)
     middle = shown(obj).mean(axis=0)
     assert middle[0] == pytest.approx(0.25, abs=0.01)
+
+
+def test_gltf_has_the_mesh_that_follows_and_not_its_proxy(extension, tmp_path):
+    obj = sheet(n=17)
+    obj.modifiers.new("Subdivision", "SUBSURF").levels = 1
+    proxy = make(vertices=25)
+    bpy.context.scene.frame_end = 6
+    obj.modifiers["Subdivision"].show_viewport = False
+    seen = {}
+    for frame in range(1, 7):
+        go(frame)
+        seen[frame] = shown(obj)
+    assert np.abs(seen[6] - seen[1]).max() > 0.05
+    obj.modifiers["Subdivision"].show_viewport = True
+    obj.select_set(True)
+    proxy.select_set(True)
+    proxy_error = proxy.pbd.reduce_error
+    assert bpy.ops.object.pbd_export(format="GLTF", filepath=str(tmp_path / "sheet.glb")) == {"FINISHED"}
+    assert obj.modifiers["Subdivision"].show_viewport and obj.data.shape_keys is None
+    back = read_back(extension, tmp_path / "sheet.glb")
+    for frame in (1, 4, 6):
+        go(frame - 1)
+        apart = np.linalg.norm(shown(back)[:, None] - seen[frame], axis=2)
+        assert max(apart.min(axis=0).max(), apart.min(axis=1).max()) < proxy_error + SHARED, frame
 
 
 def test_other_meshes_are_decimated_to_about_the_number(extension):

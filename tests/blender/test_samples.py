@@ -754,6 +754,26 @@ def test_a_sample_bakes(open_sample):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("name", "frames"), [("flag", 60), ("curtain", 60), ("cape", 64)])
+def test_it_loops_without_a_seam(open_sample, name, frames):
+    """Beside the object, which may walk on: the step from the last frame to the first is like the largest other one."""
+    sample = open_sample(name)
+    cloth, pbd = sample.only(), sample.scene.pbd
+    sample.scene.frame_end = frames
+    pbd.use_loop, pbd.loop_fade, pbd.loop_gap = True, 8, 0.3
+    assert bpy.ops.object.pbd_bake(mode="ABSOLUTE") == {"FINISHED"}
+    seen = []
+    for frame in range(cloth.pbd.bake_start, cloth.pbd.bake_start + cloth.pbd.bake_loop + 1):
+        go(frame)
+        matrix = np.linalg.inv(np.array(cloth.matrix_world))
+        seen.append(shown(cloth) @ matrix[:3, :3].T + matrix[:3, 3])
+    assert np.abs(seen[-1] - seen[0]).max() < ROUNDING
+    steps = np.linalg.norm(np.diff(seen, axis=0), axis=2).max(axis=1)
+    assert steps[-1] <= 1.3 * steps[:-1].max(), (steps[-1], steps[:-1].max())
+    assert cloth.pbd.bake_apart < pbd.loop_gap
+
+
+@pytest.mark.slow
 def test_samples_are_what_the_script_builds(open_sample, tmp_path, extension):
     """Built anew by this Blender, the scenes have the same meshes, settings and animation as the files here."""
     command = [sys.executable, FOLDER / "make_samples.py", "--output", tmp_path]

@@ -132,6 +132,22 @@ def test_a_new_object_beside_a_running_simulation_has_a_line_of_its_own(extensio
     assert line()[0].endswith("frames 1–2")
 
 
+def test_a_mesh_edited_at_a_later_frame_says_when_that_acts(line):
+    obj = scenes.add_grid()
+    obj.shape_key_add(name="Basis")
+    for frame in range(1, 4):
+        go(frame)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert line()[0].endswith("frames 1–3")
+    obj.data.shape_keys.key_blocks[0].points[5].co.x += 0.1
+    assert line() == ("Edited: press Reset to start from it", "INFO", False)
+    go(1)
+    bpy.ops.object.pbd_reset()
+    go(2)
+    assert line()[0].endswith("frames 1–2")
+
+
 def test_what_a_slow_frame_is_spent_on(extension, line):
     """From a second on the line tells of contact, if that is most of it; the details have the rest, and what helps."""
     costs = functools.partial(extension.module("panels.last_frame").costs, bpy.context.scene)

@@ -18,8 +18,8 @@ EVERY = ("h", "kernels", "is_laid_out", "multipliers")
 """Of all kinds: length of a substep, backend, multipliers."""
 
 SPRINGS = (
-    "rows alpha gamma sweep swept sweeps chains way_back both_ways fresh kept pushed inverse_masses rest_lengths "
-    "yielded _divided_for _pin_rows _swept_rows _strain_of_one _lengthening _measured"
+    "rows alpha gamma compliance softness sweep swept sweeps chains way_back both_ways fresh kept pushed "
+    "inverse_masses rest_lengths yielded _divided_for _pin_rows _swept_rows _strain_of_one _lengthening _measured"
 )
 HINGES = "rows alpha gamma colored rest_angles yielded weights held"
 SCRATCH = {
@@ -42,8 +42,8 @@ SCRATCH = {
     "SeamConstraints": "rows alpha lengths path",
     "SlideConstraints": "alpha at begun fraction gaps normals path targets",
     "TetherConstraints": "particles anchors body weights lengths strain slack fallen grown",
-    "VolumeConstraints": "aim gas last pumped push pushed_away pieces side sizes smallest target piece_of_particle "
-    "_closed",
+    "VolumeConstraints": "aim flat gas last most pumped push pushed_away pieces side sizes smallest target "
+    "piece_of_particle _closed",
 }
 
 PLAYED = (

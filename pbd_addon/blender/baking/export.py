@@ -18,7 +18,7 @@ from ...io.key_reduction import Reduction
 from .. import handlers
 from ..errors import PBDError
 from ..kinds import Context, Object, Scene
-from ..output import output_modifier, shape_keys
+from ..output import output_modifier, proxy_modifier, shape_keys
 from ..read import mesh_io
 from ..scene import user_keys
 from ..scene.simulated_range import timeline_frames
@@ -66,9 +66,12 @@ def start(
     first, last = check_loop(context.scene, objects) or (first, last)
     if live:
         bake.check(context.scene, live, "REDUCED", first, last)
-    recorded = objects if file_format == "GLTF" else live
+    followed = {obj: proxy_modifier.target(obj) for obj in others} if file_format == "GLTF" else {}
+    fine = [obj for obj in followed if followed[obj] in objects]
+    recorded = [*objects, *fine] if file_format == "GLTF" else live
     names = {obj.session_uid: obj.name for obj in recorded}
-    chosen = {obj.session_uid: obj.name for obj in (*objects, *others)}
+    stand_ins = [followed[obj] for obj in fine if followed[obj].hide_render]
+    chosen = {obj.session_uid: obj.name for obj in (*objects, *others) if obj not in stand_ins}
     path = mesh_cache.absolute(with_extension(path, file_format))
     return _run(context.scene, names, chosen, file_format, path, first, last)
 
@@ -113,7 +116,8 @@ def _run(
 ) -> Generator[BakeProgress, None, None]:
     """Record, then write; no reference to Blender's data is kept across a yield."""
     uid = scene.session_uid
-    with recording.at_the_users_frame(scene):
+    behind = _behind_proxies(recording.find_objects(scene, names))
+    with recording.at_the_users_frame(scene), output_modifier.off(behind):
         del scene
         kept = {}
         if names:
@@ -137,9 +141,10 @@ def _run(
             undo.enter_context(asleep(scene))
             for obj in objects:
                 if obj.session_uid in kept:
-                    reduction = bake.reduce(obj, kept[obj.session_uid])
+                    target = proxy_modifier.target(obj)
+                    reduction = bake.reduce(target or obj, kept[obj.session_uid])
                     # Armatures before the simulation: glTF exports a skin even if the modifier is off.
-                    earlier = output_modifier.before(obj) if output_modifier.find(obj) is not None else []
+                    earlier = output_modifier.before(obj) if target or output_modifier.find(obj) is not None else []
                     rigs = [modifier for modifier in earlier if modifier.type == "ARMATURE"]
                     undo.enter_context(changed(*((modifier, "object", None) for modifier in rigs)))
                     undo.enter_context(_proxy_mesh(obj, frames, reduction))
@@ -154,6 +159,16 @@ def _run(
         except (RuntimeError, OSError) as error:
             why = reason(error)
             raise PBDError(f"'{os.path.basename(path)}' could not be written: {why}") from error
+
+
+def _behind_proxies(objects: list[Object]) -> list[bpy.types.Modifier]:
+    """Modifiers behind the one by which objects follow a proxy: glTF has the mesh before them."""
+    found = []
+    for obj in objects:
+        modifier = proxy_modifier.find(obj)
+        if modifier is not None:
+            found += list(obj.modifiers)[obj.modifiers.find(modifier.name) + 1 :]
+    return found
 
 
 def reason(error: Exception) -> str:

@@ -12,7 +12,9 @@ from ...timing.slices import Result
 from .. import handlers
 from ..errors import PBDError
 from ..kinds import Object, Scene
+from ..output import proxy_modifier
 from ..scene import marks, poses, user_keys
+from ..scene.arrays import values
 from ..scene.poses import Pose
 from ..scene.scene_objects import find
 from ..timeline import cost_estimate, follow, session, step, validity
@@ -55,12 +57,13 @@ def record(
 ) -> Generator[BakeProgress, None, dict[int, Recording]]:
     """Simulate missing frames and record the shapes of objects, by uid, with the user's shape keys or without.
 
-    No reference to Blender's data is kept across a yield, of the progress. Baked objects are read from their bakes.
-    The scene stays at `frame_end`. Raises a `PBDError` if a step fails, or an object or the scene is gone.
+    No reference to Blender's data is kept across a yield, of the progress. Baked objects are read from their bakes,
+    what follows a proxy as it is shown. The scene stays at `frame_end`. Raises a `PBDError` if a step fails, or an
+    object or the scene is gone.
     """
     scene = find_scene(scene_uid)
     kept = {uid: Recording([], 0.0) for uid in names}
-    is_live = any(not obj.pbd.baked for obj in find_objects(scene, names))
+    is_live = any(not (proxy_modifier.target(obj) or obj).pbd.baked for obj in find_objects(scene, names))
     step.note(session.of(scene), Progress(BakeProgress(frame_start, frame_start, frame_end, 0.0)))
     first = (yield from _rewind(scene_uid, frame_start, frame_end)) if is_live else frame_start
     began = time.monotonic()
@@ -79,7 +82,9 @@ def record(
                 pose = poses.read_pose(obj, depsgraph)
                 if poses.is_flat(pose.matrix):
                     raise PBDError(f"'{obj.name}' has a scale of zero at frame {frame}: give it a scale to bake it")
-                kept[uid].shapes.append(_shape(running, obj, pose, frame, with_user_keys))
+                follows = not obj.pbd.enabled
+                shape = _evaluated(obj, depsgraph) if follows else _shape(running, obj, pose, frame, with_user_keys)
+                kept[uid].shapes.append(shape)
                 stretch = float(np.linalg.norm(pose.matrix[:3, :3], 2))
                 kept[uid] = kept[uid]._replace(stretch=max(kept[uid].stretch, stretch))
         done = frame - first + 1
@@ -239,6 +244,14 @@ def _shape(running: Record, obj: Object, pose: Pose, frame: int, with_user_keys:
     if offset is None:
         return shape
     return shape + offset if with_user_keys else shape - offset
+
+
+def _evaluated(obj: Object, depsgraph: bpy.types.Depsgraph) -> np.ndarray:
+    """The shape (n, 3) float32 of an object as it is shown, in object space."""
+    found = values(obj.evaluated_get(depsgraph).data.vertices, "co", size=3)
+    if len(found) != len(obj.data.vertices):
+        raise PBDError(f"A modifier of '{obj.name}' changes the number of vertices: apply it first")
+    return found
 
 
 def _shape_of_keys(obj: Object) -> np.ndarray:

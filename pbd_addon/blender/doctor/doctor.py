@@ -32,6 +32,7 @@ CHECKS: dict[str, tuple[Callable[[MeshExam], str], Callable[[Object], None] | st
         (setup_findings.too_coarse, fixes.too_coarse),
         (setup_findings.no_scale, fixes.no_scale),
         (setup_findings.unusual_size, NONE),
+        (setup_findings.unit_scale, fixes.unit_scale),
         (setup_findings.uneven_scale, fixes.uneven_scale),
         (mesh_findings.doubles, fixes.doubles),
         (mesh_findings.not_split, fixes.not_split),

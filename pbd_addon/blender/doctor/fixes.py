@@ -75,6 +75,11 @@ def cuts_for(geometry: bmesh.types.BMesh, wanted: int) -> int:
     return wanted
 
 
+def unit_scale(_obj: Object) -> None:
+    """Show lengths as they are simulated."""
+    bpy.context.scene.unit_settings.scale_length = 1.0
+
+
 def no_scale(obj: Object) -> None:
     """Set the scale of flat axes to 1."""
     obj.scale = [value if abs(value) > 1e-6 else 1.0 for value in obj.scale.to_tuple()]

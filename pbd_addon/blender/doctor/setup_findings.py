@@ -2,12 +2,13 @@
 
 from collections.abc import Collection
 
+import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...contact.contact_constraints import AUTO_DISTANCE
 from ...parts import MAPS
-from ..kinds import Modifier, Object
+from ..kinds import Modifier, Object, Scene
 from ..output.output_modifier import GROWERS
 from ..scene import user_keys
 from . import misplaced
@@ -61,6 +62,21 @@ def unusual_size(exam: MeshExam) -> str:
         return ""
     sentence = iface("It is {size:.3g} m large and will move accordingly: scale it if it was not modeled in meters")
     return sentence.format(size=size)
+
+
+def unit_scale(exam: MeshExam) -> str:
+    """Blender shows lengths times Unit Scale; the simulation takes them as meters."""
+    return unit_sentence(bpy.context.scene, exam.obj)
+
+
+def unit_sentence(scene: Scene, obj: Object) -> str:
+    """A sentence about a Unit Scale that makes an object another size than is shown, or ""; fast enough for a panel."""
+    units = scene.unit_settings
+    if units.system == "NONE" or abs(units.scale_length - 1.0) < 1e-6:
+        return ""
+    size = max(obj.dimensions)
+    sentence = iface("Unit Scale {scale:.4g}: what is shown as {shown:.3g} m is simulated as {size:.3g} m")
+    return sentence.format(scale=units.scale_length, shown=size * units.scale_length, size=size)
 
 
 def uneven_scale(exam: MeshExam) -> str:

@@ -32,6 +32,15 @@ def find(obj: Object) -> bpy.types.NodesModifier | None:
     return None
 
 
+def target(obj: Object) -> Object | None:
+    """What an object follows by our modifier, or None."""
+    modifier = find(obj)
+    if modifier is None:
+        return None
+    (info,) = (node for node in modifier.node_group.nodes if node.bl_idname == "GeometryNodeObjectInfo")
+    return cast(Object | None, output_modifier.socket(info.inputs, "Object").default_value)
+
+
 ADDERS = {"ARRAY", "MIRROR", "SOLIDIFY", "SUBSURF"}
 """Modifiers that add vertices behind those that are there."""
 

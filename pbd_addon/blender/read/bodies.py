@@ -10,7 +10,7 @@ from ..scene import poses, user_keys
 from ..scene.poses import Pose
 from ..scene.surfaces import Surface
 from ..settings import raw_settings
-from . import mesh_io, rest_shape
+from . import mesh_io, rest_shape, warps
 
 
 def read_body(
@@ -39,13 +39,15 @@ def read_body(
         faces = turned_around(faces)
     slides = {} if target is None else mesh_io.read_slides(obj)
     vertices = poses.to_world(shape if deformed is None else deformed, pose.matrix)
+    rest = rest_shape.read(obj, shape, vertices, pose.matrix)
+    warp, note = warps.read(obj, rest, pose.matrix)
     with refused():
-        return Body(
+        body = Body(
             vertices,
             faces,
             material=raw_settings.material_from(raw_settings.raw_material(obj), obj.name),
             pins=mesh_io.read_pins(obj),
-            rest_vertices=rest_shape.read(obj, shape, vertices, pose.matrix),
+            rest_vertices=rest,
             edges=mesh_io.read_loose_edges(obj.data),
             name=obj.name,
             creases=mesh_io.read_creases(obj),
@@ -56,7 +58,10 @@ def read_body(
             slides=slides,
             layer=obj.pbd.layer,
             fit=obj.pbd.fit,
+            warp=warp,
         )
+    body.notes += note
+    return body
 
 
 def _rail(obj: Object, target: Surface) -> Rail:

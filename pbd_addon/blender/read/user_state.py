@@ -19,7 +19,7 @@ from ..scene.simulated_range import frame_range, shown_frame
 from ..scene.surfaces import Surface
 from ..settings import maps, raw_settings
 from ..settings.raw_settings import Key, Settings
-from . import mesh_io, rest_shape
+from . import mesh_io, rest_shape, warps
 
 TRANSFORM = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
@@ -217,11 +217,11 @@ def role(obj: Object) -> Role:
 def followed(obj: Object) -> tuple[bool, str, int, int, tuple[float, ...]]:
     """Whether the starting shape of an object follows its modifiers, its choice of rest shape, and that's checksum.
 
-    Then the hash of its creases, its initial velocities, its layer and whether it is fitted.
+    Then the hash of its creases, its initial velocities, its layer, whether it is fitted, and where its warp runs.
     """
     follows, choice = output_choice.is_modifier(obj), obj.pbd.rest_shape
     same = choice == "DEFORMED" and not follows
-    thrown = *obj.pbd.velocity, *obj.pbd.angular_velocity, obj.pbd.layer, obj.pbd.fit
+    thrown = *obj.pbd.velocity, *obj.pbd.angular_velocity, obj.pbd.layer, obj.pbd.fit, warps.checksum(obj)
     return follows, "BASIS" if same else choice, rest_shape.checksum(obj), mesh_io.crease_check(obj), thrown
 
 

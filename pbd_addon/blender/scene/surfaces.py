@@ -29,6 +29,8 @@ class Surface(NamedTuple):
     matrix: np.ndarray  # (4, 4) float64, object to world
     points: np.ndarray  # (n, 3) float32, object space [m]
     faces: Polygons  # where there are none, the edges, with two corners each
+    group: str = ""  # the vertex group whose faces these are; "" for all
+    takes_part: np.ndarray | None = None  # vertices of that group (n,) bool
 
     @property
     def has_faces(self) -> bool:
@@ -86,13 +88,19 @@ def takes_part(obj: Object, depsgraph: Depsgraph) -> bool:
 def read(obj: Object, depsgraph: Depsgraph, known: Surface | None = None) -> Surface:
     """The evaluated surface of an object of a type in `SURFACE_TYPES`; equal arrays are shared with a `known` one.
 
-    Raises a `PBDError` if a vertex has invalid coordinates.
+    Of a collider with a vertex group, the faces whose vertices are all in it; that is read once, not at each frame.
+    Raises a `PBDError` if a vertex has invalid coordinates, or there is no such group.
     """
     evaluated = obj.evaluated_get(depsgraph)
+    group = obj.pbd_collider.group if obj.pbd_collider.enabled and obj.type == "MESH" else ""
+    chosen = None
     mesh = evaluated.to_mesh()
     try:
         points = np.empty((0, 3), np.float32) if mesh is None else user_keys.read_vertices(mesh)
         faces = _faces(mesh, known)
+        if group:
+            chosen = _in_group(obj, mesh, group, known)
+            faces = _among(faces, chosen, known)
     finally:
         evaluated.to_mesh_clear()
     if known is not None and np.array_equal(known.points, points):
@@ -100,7 +108,27 @@ def read(obj: Object, depsgraph: Depsgraph, known: Surface | None = None) -> Sur
     elif not np.isfinite(points).all():
         bad = np.flatnonzero(~np.isfinite(points).all(axis=1))[0]
         raise PBDError(f"Vertex {bad} of '{obj.name}' has invalid coordinates (NaN): delete or move it")
-    return Surface(obj.name, np.array(evaluated.matrix_world), points, faces)
+    return Surface(obj.name, np.array(evaluated.matrix_world), points, faces, group, chosen)
+
+
+def _in_group(obj: Object, mesh: Mesh | None, group: str, known: Surface | None) -> np.ndarray:
+    """Which vertices of an evaluated mesh are in a group, (n,) bool; those of the known surface if it is the same."""
+    if group not in obj.vertex_groups:
+        raise PBDError(f"'{obj.name}' has no vertex group '{group}' to collide with: choose another group")
+    count = 0 if mesh is None else len(mesh.vertices)
+    if known is not None and known.group == group and known.takes_part is not None and len(known.takes_part) == count:
+        return known.takes_part
+    return user_keys.read_weights(obj, group, mesh) > 0.0
+
+
+def _among(faces: Polygons, chosen: np.ndarray, known: Surface | None) -> Polygons:
+    """The faces with chosen vertices (n,) bool alone; those of the known surface if they are equal."""
+    sizes = np.diff(faces.starts)
+    of_face = np.repeat(np.arange(len(sizes)), sizes)
+    kept = np.bincount(of_face, ~chosen[faces.corners], len(sizes)) == 0
+    starts = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int32)
+    found = Polygons(faces.corners[kept[of_face]], starts)
+    return known.faces if known is not None and all(map(np.array_equal, known.faces, found)) else found
 
 
 def _faces(mesh: Mesh | None, known: Surface | None) -> Polygons:

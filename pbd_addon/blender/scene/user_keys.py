@@ -22,16 +22,14 @@ def read_vertices(mesh: Mesh) -> np.ndarray:
     return values(mesh.attributes["position"].data, "vector", size=3)
 
 
-def read_weights(obj: Object, group_name: str) -> np.ndarray:
-    """Weights (n,) float32 of a vertex group, zero outside it.
+def read_weights(obj: Object, group_name: str, mesh: Mesh | None = None) -> np.ndarray:
+    """Weights (n,) float32 of a vertex group, zero outside it; of the object's mesh, or an evaluated one.
 
     Blender has no bulk access to vertex groups, so this loops; it runs when a simulation is built, not at each frame.
     """
-    index = obj.vertex_groups[group_name].index
-    members = [
-        (vertex.index, item.weight) for vertex in obj.data.vertices for item in vertex.groups if item.group == index
-    ]
-    weights = np.zeros(len(obj.data.vertices), np.float32)
+    index, vertices = obj.vertex_groups[group_name].index, (obj.data if mesh is None else mesh).vertices
+    members = [(vertex.index, item.weight) for vertex in vertices for item in vertex.groups if item.group == index]
+    weights = np.zeros(len(vertices), np.float32)
     if members:
         ids, values = zip(*members, strict=True)
         weights[list(ids)] = values

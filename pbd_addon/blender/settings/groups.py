@@ -26,6 +26,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "overpressure, PBD": ("overpressure", "k_volume"),
     "attaching": ("attach_slide",),
     "rest": ("rest_shape",),
+    "weft": ("warp",),
     "rest object": ("rest_object",),
     "output": ("output",),
     "contact": ("thickness", "friction", "layer", "fit"),

@@ -155,6 +155,20 @@ class PBD_PG_object(bpy.types.PropertyGroup):
         type=bpy.types.Object,
         poll=is_other_mesh,
     )
+    warp: Choice(
+        "Warp",
+        "Where the threads run that Tension and Bending are for; those of the weft run across. "
+        "Press Reset to see a change",
+        items=(
+            ("X", "X Axis", "Along the X axis of the object, and its edges: the Y axis where faces look along X"),
+            (
+                "UV",
+                "UV Map",
+                "Along U of the active UV map, as a pattern lies on the cloth: cuts on the bias stretch more",
+            ),
+        ),
+        options=set(),
+    )
     layer: Whole(
         "Layer",
         "Which cloth lies outside where objects are tangled at the start: the one with the higher number, "
@@ -286,6 +300,12 @@ class PBD_PG_collider(bpy.types.PropertyGroup):
         low=0.0,
         high=1.0,
         subtype="FACTOR",
+    )
+    group: Text(
+        "Vertex Group",
+        "Cloth meets only faces whose vertices are all in this group: a body without its arms. None: all faces. "
+        "Press Reset to see changed weights",
+        update=on_group("group"),
     )
     inside: Switch("Keep Inside", "Keep cloth inside of this closed surface, as in a drum or a box, instead of outside")
     join_borders: Switch(

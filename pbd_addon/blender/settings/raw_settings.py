@@ -63,6 +63,7 @@ class ColliderSettings(NamedTuple):
     restitution: float
     inside: bool
     join_borders: bool
+    group: str
 
 
 class FieldSettings(NamedTuple):
@@ -387,6 +388,7 @@ def maps_from(raw: ObjectSettings) -> dict[str, maps.WeightMap]:
 def collider_from(raw: ColliderSettings) -> dict[str, Any]:
     """The settings of a record from `raw_collider`, by argument of `Collider`."""
     values = dict(zip(COLLIDER_FIELDS, map(clean, raw), strict=True))
+    del values["group"]  # It chooses what of the mesh is read.
     values["static_friction"] = max(values["static_friction"], values["friction"])
     return values
 

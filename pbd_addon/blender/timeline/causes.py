@@ -22,11 +22,10 @@ def colliders(record: Record, obj: Object) -> list[Cause]:
         return []
     found = []
     for name, (inside, through) in record.scene_sim.met_by(obj.session_uid).items():
-        vertices = np.union1d(inside, through)
-        line = iface("Crosses '{name}': {count} vertices")
+        line, vertices = iface("Crosses '{name}': {count} vertices"), through
         if record.report.no_room:
-            line = iface("Squeezed by '{name}': {count} vertices")
+            line, vertices = iface("Squeezed by '{name}': {count} vertices"), np.union1d(inside, through)
         elif len(inside) >= len(through):
-            line = iface("Inside '{name}': {count} vertices")
+            line, vertices = iface("Inside '{name}': {count} vertices"), inside
         found.append(Cause(line.format(name=name, count=len(vertices)), vertices))
     return sorted(found, key=lambda one: -len(one.vertices))

@@ -29,7 +29,7 @@ from ..settings.raw_settings import (
     object_settings,
     scene_settings,
 )
-from .simulated_object import SimulatedObject, check_faces, check_surface, other_output, read_member
+from .simulated_object import SimulatedObject, check_faces, check_surface, is_edited, other_output, read_member
 
 UP = (0.0, 0.0, 1.0)
 PIN_SPEED = 2.0
@@ -196,6 +196,10 @@ class SceneSimulation:
         factors = maps.factors(raw_settings.maps_from(raw), member.weights)
         if factors or self.simulation.maps(member.body):
             self.simulation.set_maps(member.body, factors)
+
+    def is_edited(self, obj: Object) -> bool:
+        """Whether vertices of an object were moved in Edit Mode since the simulation was built."""
+        return any(member.uid == obj.session_uid and is_edited(member, obj) for member in self.members)
 
     def count_intersecting(self) -> dict[int, int]:
         """Number of faces of each member that intersected others at the start, by uid; zeros are left out."""

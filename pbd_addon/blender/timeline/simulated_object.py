@@ -44,6 +44,7 @@ class SimulatedObject(NamedTuple):
     attachment: Attachment | None = None
     pin_offsets: np.ndarray | None = None  # (k, 3) float32, object space [m]
     loose: int = 0  # of `mesh_io.loose_check`
+    basis: np.ndarray | None = None  # (n, 3) float32, the mesh without keys, object space [m]
     weights: dict[str, np.ndarray] = {}  # of the maps; read again when their vertex groups change
 
     @property
@@ -73,6 +74,7 @@ def read_member(obj: Object, snapshot: SceneSnapshot) -> SimulatedObject:
         posed_after=output_choice.by_modifier_and_posed_after(obj)[1],
         attached_to=tied,
         attachment=attachment(obj, body, snapshot),
+        basis=user_keys.basis_shape(obj),
         pin_offsets=pins.read_offsets(obj.data)[body.pin_ids],
         weights=maps.read(
             obj, maps.groups(raw_settings.maps_from(object_settings(snapshot.settings, obj.session_uid)))
@@ -132,6 +134,11 @@ def check_faces(member: SimulatedObject, obj: Object) -> None:
 def fits(member: SimulatedObject, obj: Object) -> bool:
     """Whether the mesh has the counts that the simulation was built for."""
     return not obj.data.is_editmode and mesh_io.counts(obj.data) == member.fingerprint[0]
+
+
+def is_edited(member: SimulatedObject, obj: Object) -> bool:
+    """Whether vertices were moved in Edit Mode since the simulation was built, which acts on its start."""
+    return fits(member, obj) and not np.array_equal(user_keys.basis_shape(obj), member.basis)
 
 
 def suits_output(member: SimulatedObject, role: Role, snapshots: Iterable[SceneSnapshot]) -> bool:
