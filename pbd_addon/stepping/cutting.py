@@ -34,8 +34,8 @@ takes 2.5 s a frame and is strained by 1.6 % on average where all are cut up to 
 With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
 
 ENOUGH = 0.1
-"""How far what goes fastest may go in a substep that need not be shorter, in edges: half of `OVERRUN`. With all of it, a
-bar at 24 m/s has 50 substeps repeated in two frames instead of 39, and strains a curtain by 10 instead of 6 %."""
+"""How far what goes fastest may go in a substep that need not be shorter, in edges: half of `OVERRUN`. With all of it,
+a bar at 24 m/s has 50 substeps repeated in two frames instead of 39, and strains a curtain by 10 instead of 6 %."""
 
 BUDGET = 8
 """A frame that has tried so many times the substeps it was planned with no longer repeats those that overstretch cloth.
