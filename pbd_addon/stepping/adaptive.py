@@ -127,7 +127,7 @@ def reach(
     Its own vertices as their root mean square; its pins, and the means of other bodies and the vertices of colliders
     that it can meet, at most.
 
-    start: Positions and velocities at the beginning, (3, n) each; memory: That of the state.
+    start: Positions, and velocities at which particles go on, (3, n) each; memory: That of the state.
     """
     x, way, stood = start[0], dt * start[1], [each for each in memory["obstacles"]["colliders"] if each.shape[1]]
     there = [each for each in targets.colliders if each.shape[1]]
