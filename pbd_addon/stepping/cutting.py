@@ -29,7 +29,8 @@ OVERRUN_RETRIES = 3
 """How often a substep is cut in halves because it overstretched an edge: at most, and no more often than it takes until
 what goes fastest (see `adaptive.reach`) goes no farther than `ENOUGH`. Where nothing does, constraints contradict each
 other, and shorter substeps throw edges to and fro as far, only faster: a tight skirt of a walking figure's own faces
-takes 2.5 s a frame and is strained by 1.6 % on average where all are cut up to three times, 0.9 s and 1.9 % if only as far as anything goes fast.
+takes 2.5 s a frame and is strained by 1.6 % on average where all are cut up to three times, 1.2 s and 1.9 % where that
+depends on what moves. Once they always may: without it, cloth crosses the rolls of a mangle.
 
 With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
 
@@ -220,10 +221,7 @@ class CutFrame:
         return False
 
     def _can_be_cut(self, x: np.ndarray) -> bool:
-        """Whether shorter substeps than that from x (3, n) [m] may strain cloth less, see `OVERRUN_RETRIES`.
-
-        Once they may: without it, cloth crosses the rolls of a mangle.
-        """
+        """Whether shorter substeps than that from x (3, n) [m] may strain cloth less, see `OVERRUN_RETRIES`."""
         frame, going = self.frame, (x, self.frame.state.v)
         reach = adaptive.reach(frame.model, going, frame.state.memory, frame.targets, frame.dt)
         return not self._halvings or reach > ENOUGH * 2.0**self._halvings * self.planned
