@@ -251,11 +251,13 @@ class DistanceConstraints(Constraints):
         return np.array([[getattr(m, f"k_{field}") for m in materials] for field in self.fields])[:, self.rows.body]
 
     def _find_chains(self, materials: Sequence[Material]) -> None:
-        """Find chains in all bodies except inflated ones.
+        """Find chains in all bodies except inflated ones, chains `alone` in none that keeps a volume.
 
-        All edges of those are under tension, and a chain that is solved alone would slide along the surface.
+        All edges of an inflated body are under tension, and a chain that is solved alone would slide along the surface.
+        Shear of what keeps a volume is swept with it: solved along whole rows, a sewn cushion becomes unstable.
         """
-        chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= INFLATED for m in materials)
+        most = -np.inf if self.alone else INFLATED
+        chained = tuple(m.pressure_mode != "VOLUME" or m.pressure <= most for m in materials)
         if self.chains_through is None or chained == self.chained:
             return
         self.chained = chained

@@ -280,10 +280,10 @@ class PressurizedSkin:
         most = min(VOLUME_STEP, VOLUME_RATE * h)
         step = most * np.where(volume.flat, volume.sizes, reached)
         volume.aim = np.minimum(np.maximum(volume.target, reached - step), reached + step)
-        if volume.flat.any():
+        if self.filled.any():
             held = before.pressures if before else np.zeros(count)
             coming = (ATMOSPHERE + held) * (volume.enclosed(kernels, x) + step)
-            volume.most = np.where(volume.flat, coming, np.inf)
+            volume.most = np.where(self.filled, np.maximum(coming, 0.0), np.inf)
         self.before = x.copy()
         self.inner, self.outer = None, None
 

@@ -95,7 +95,7 @@ class TriMesh:
 
     Attributes:
         triangles: (t, 3) int32.
-        given_faces: Which of the given faces are left, (f,) int.
+        given_faces: Which of the given faces are left, (f,) int; None if all are.
         triangle_faces: The face of each triangle among these, (t,) int32.
         edges: Unique edges of the faces and the loose ones, without cuts inside faces, (e, 2) int32.
         diagonals: Both diagonals of every quad; for larger faces the cuts and the lines across them, (d, 2) int32.
@@ -115,8 +115,9 @@ class TriMesh:
     ) -> None:
         n = len(x)
         given = len(polygons.starts) - 1
-        polygons, self.given_faces = _without_duplicates(polygons, n)
-        self.duplicate_faces = given - len(self.given_faces)
+        polygons, left = _without_duplicates(polygons, n)
+        self.duplicate_faces = given - len(left)
+        self.given_faces = left if self.duplicate_faces else None
         triangles, faces, cuts = _triangulate(x, polygons)
         if joined is not None:
             joined = joined.astype(np.int32)

@@ -58,7 +58,8 @@ class Woven(NamedTuple):
         normals /= np.linalg.norm(normals, axis=1)[:, None]
         given = self.warp
         if self.is_cut:
-            given = given[self.mesh.given_faces[self.mesh.triangle_faces]]
+            given = given if self.mesh.given_faces is None else given[self.mesh.given_faces]
+            given = given[self.mesh.triangle_faces]
         found = np.zeros_like(normals)
         usual = np.array([1.0, 0.0, 0.0]) if self.is_cut else given
         for vectors in (given, usual, np.roll(usual, 1)):

@@ -59,7 +59,7 @@ class Rubber(Part):
     """The springs of rubber.
 
     Attributes:
-        kinds: Those that have any, and which of their rows are, (m,) bool each.
+        kinds: Those that are, in any body, and which of their rows, (m,) bool each.
     """
 
     FIELDS = Elastomer
@@ -68,8 +68,8 @@ class Rubber(Part):
     def settle(self, model: Model) -> None:
         of_rubber = np.array([material.rubber for material in model.materials], bool)
         found = ((kind, of_rubber[kind.rows.body]) for kind in model.springs if not kind.relaxed)
-        self.kinds = [(kind, rows & np.isnan(kind.own_compliance)) for kind, rows in found]
-        self.acts = any(rows.any() for _, rows in self.kinds)
+        self.kinds = [(kind, rows & np.isnan(kind.own_compliance)) for kind, rows in found if rows.any()]
+        self.acts = bool(self.kinds)
 
     def begin_frame(self, frame: Frame) -> RubberFrame:
         return RubberFrame(self, frame)

@@ -611,6 +611,7 @@ def test_every_operator_has_poll_tooltip_and_undo(extension):
     frames = {"step", "catch_up", "clear_cache", "disk_cache_load", "disk_cache_find", "disk_cache_delete"}
     elsewhere = {
         "doctor_check",
+        "count_crossings",
         "count_keys",
         "export",
         "export_metrics",
