@@ -136,10 +136,12 @@ def reach(
     paths = np.concatenate([x, *stood], axis=1), np.concatenate([*ends, *there], axis=1)
     low, high = np.minimum(*paths), np.maximum(*paths)
     pulled, most = targets.pins - memory["pins"]["targets"], 0.0
-    usual = model.contact.usual_edges.tolist()
-    for part, pins, mean, edge in zip(model.slices, model.pin_slices, means, usual):
-        if not edge:
+    edges = model.stretch.rows.body, model.stretch.rest_lengths
+    for number, (part, pins, mean) in enumerate(zip(model.slices, model.pin_slices, means)):
+        lengths = edges[1][edges[0] == number]
+        if not len(lengths):
             continue
+        edge = float(np.median(lengths))
         own = (x[:, part], x[:, part] + way[:, part])
         meets = (low.T <= np.maximum(*own).max(axis=1) + edge) & (high.T >= np.minimum(*own).min(axis=1) - edge)
         meets[part] = False

@@ -113,7 +113,9 @@ def test_every_collider_setting_can_be_animated_and_overridden(extension):
         prop = plate.pbd_collider.bl_rna.properties[name]
         assert prop.is_overridable and (prop.is_animatable or prop.type == "STRING")  # the name of a group
         assert len(prop.description) > 20
-        usual = getattr(defaults, name, True)  # It keeps all but `join_borders`, which is on.
+        usual = getattr(
+            defaults, name, name == "join_borders" or ""
+        )  # It keeps all but this, which is on, and the group.
         assert getattr(plate.pbd_collider, name) == pytest.approx(usual), name
     assert plate.pbd_collider.bl_rna.properties["thickness"].unit == "LENGTH"
 
