@@ -35,9 +35,9 @@ without it, cloth crosses the rolls of a mangle.
 With 2 and 3, six starts of a curtain that a ball hits at 50 m/s are strained by 39 to 60 and 12 to 20 %."""
 
 ENOUGH = 0.05
-"""How far what goes fastest may go in a substep that need not be shorter, in edges: a quarter of `OVERRUN`. With half, a
-sheet that two bodies tear crosses itself in three frames of 23 instead of one at most, and the towel above takes 0.4 s;
-with all of it, a bar at 24 m/s strains a curtain by 10 instead of 6 %."""
+"""How far what goes fastest may go in a substep that need not be shorter, in edges: a quarter of `OVERRUN`. With half,
+a sheet that two bodies tear crosses itself in three frames of 23 instead of one at most, and the towel above takes
+0.4 s; with all of it, a bar at 24 m/s strains a curtain by 10 instead of 6 %."""
 
 BUDGET = 8
 """A frame that has tried so many times the substeps it was planned with no longer repeats those that overstretch cloth.
