@@ -71,12 +71,7 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
         if not made.vertex_groups:  # Their names are the mesh's; weights go by number.
             for group in obj.vertex_groups:
                 made.vertex_groups.new(name=group.name)
-        try:
-            proxy_modifier.bind(obj, made, mesh)
-        except PBDError:
-            bpy.data.objects.remove(made)
-            bpy.data.meshes.remove(mesh)
-            raise
+        _bind(obj, made, mesh, made)
         for collection in obj.users_collection:
             collection.objects.link(made)
         for modifier in list(made.modifiers):
@@ -91,18 +86,24 @@ class OBJECT_OT_pbd_make_proxy(Action, bpy.types.Operator):
         return made
 
 
+def _bind(obj: Object, target: Object, base: bpy.types.Mesh, made: Object) -> None:
+    """Let an object follow another one with the vertices of this mesh; raises `PBDError`, without what was made."""
+    try:
+        proxy_modifier.bind(obj, target, base)
+    except PBDError:
+        mesh = made.data
+        bpy.data.objects.remove(made)
+        bpy.data.meshes.remove(mesh)
+        raise
+
+
 def make_collider(context: Context, obj: Object, vertices: int = 3000) -> Object:
     """A closed body is a collider from now on, with the settings of the object, which it follows."""
     proxy_modifier.check(obj, is_followed=True)
     mesh = coarse_mesh.of_figure(context, obj, vertices)
     made = bpy.data.objects.new(f"{obj.name} Proxy", mesh)
     made.matrix_world = obj.matrix_world
-    try:
-        proxy_modifier.bind(made, obj, obj.data)
-    except PBDError:
-        bpy.data.objects.remove(made)
-        bpy.data.meshes.remove(mesh)
-        raise
+    _bind(made, obj, obj.data, made)
     for collection in obj.users_collection:
         collection.objects.link(made)
     for prop in obj.pbd_collider.bl_rna.properties:
