@@ -10,6 +10,7 @@ import pytest
 from helpers.crossings import count_between, crossing_pairs, is_inside
 from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.kernels import available
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fastest_kernels")]
 
@@ -46,10 +47,8 @@ class Seen:
         self.told.append(report.no_room or report.pierced > 0)
 
 
-@pytest.fixture(params=["numpy", "numba"])
+@pytest.fixture(params=available()[-1:])
 def kernels(request):
-    if request.param == "numba":
-        pytest.importorskip("numba")
     return request.param
 
 

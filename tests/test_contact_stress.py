@@ -10,14 +10,13 @@ from helpers.crossings import count_between, crossing_pairs, is_inside
 from helpers.inside import state_of
 from helpers.meshes import box, grid, icosphere, turned
 from pbd_addon import Body, Collider, Material, Simulation
+from pbd_addon.kernels import available
 
 DT = 1 / 24
 
 
-@pytest.fixture(params=["numpy", "numba"])
+@pytest.fixture(params=available()[-1:])
 def kernels(request):
-    if request.param == "numba":
-        pytest.importorskip("numba")
     return request.param
 
 

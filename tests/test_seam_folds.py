@@ -68,7 +68,7 @@ def test_a_strip_that_is_sewn_together_hangs_as_one_piece(kernels):
 
 
 @pytest.mark.newest
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.parametrize("degrees", [60.0, -90.0])
 def test_a_seam_comes_to_its_angle(degrees, kernels):
     given = {"seam_bend": 5.0, "seam_angle": np.radians(degrees), "gravity": (0.0, 0.0, 0.0), "kernels": kernels}

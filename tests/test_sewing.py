@@ -92,7 +92,7 @@ def test_two_panels_become_a_tube_around_a_body(kernels):
     assert np.hypot(*x[:, :2].T).min() > 0.15
 
 
-@pytest.mark.parametrize("kernels", available())
+@pytest.mark.parametrize("kernels", available()[-1:])
 @pytest.mark.newest
 def test_a_back_that_is_5_percent_longer_is_sewn_too(kernels):
     """Its side is as much shorter as the other is longer then, and its pairs wait for no others."""

@@ -174,7 +174,7 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     """The suites for some Blenders, oldest first; if tests or folders are named, they run in each.
 
     They start in this order, the longest of those that may as early as possible, or the other core would wait for them
-    at the end. The newest Blender's first suite compiles Numba's kernels for its others, so the oldest's come between.
+    at the end. The first suite of the newest and of the oldest compiles Numba's kernels for their others.
     """
     options, physics, in_blender = split_arguments(arguments)
     # Physics tests run without Blender: the option keeps pytest out of its folder, even if bpy is installed. An empty
@@ -198,27 +198,28 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
     contact += paths_of(BESIDE_CONTACT, "tests")
     common, alone, long, backends = (paths_of(names) for names in (COMMON, ALONE, LONG, ["backends"]))
     newest, oldest = blenders[-1], blenders[0]
+    apart = backends if everything and oldest is not newest else []
 
     def of_newest(name: str, selection: list[str], *paths: str, expected: tuple[float, float]) -> Suite:
         some = [] if everything else quick
         return Suite(newest, name, [*selection, *some, *paths], expected[everything], "numba")
 
-    first = of_newest("physics", without + numba, *ignored(contact), "tests", expected=(405, 555))
+    first = of_newest("physics", without + numba, *ignored(contact), "tests", expected=(365, 480))
     suites = [
-        of_newest("blender", within, *ignored(long), "tests/blender", expected=(265, 360)),
-        of_newest("contact", without + numba, *contact, expected=(45, 260)),
+        of_newest("blender", within, *ignored(long + apart), "tests/blender", expected=(265, 290)),
+        of_newest("contact", without + numba, *contact, expected=(45, 240)),
         of_newest("samples", within, *long, expected=(50, 285)),
     ]
     if oldest is newest:
         return [first, *suites]
+    compiling = [Suite(blender, "backends", [*within, *apart], 75) for blender in (newest, oldest) if apart]
     if everything:
         between = [Suite(oldest, "physics", [*without, *numpy, *telling, "tests"], 150)]
         suites += [
             Suite(
-                *(oldest, "blender", [*within, *telling, "--corners", *ignored(alone + backends), "tests/blender"]),
-                *(180, "numba"),
+                *(oldest, "blender", [*within, *telling, "--corners", *ignored(alone + apart), "tests/blender"]),
+                *(120, "numba"),
             ),
-            Suite(oldest, "backends", [*within, *backends], 75),
             *(Suite(blender, "blender", [*within, *telling, "--corners", *common], 25) for blender in blenders[1:-1]),
             *(Suite(oldest, name, [*within, *telling, "--corners", path], 6) for name, path in zip(ALONE, alone)),
         ]
@@ -227,7 +228,7 @@ def plan(blenders: list[Blender], everything: bool, arguments: list[str]) -> lis
             Suite(oldest, "physics", [*without, *numpy, *telling, *paths_of(NUMERIC, "tests")], 15),
             Suite(oldest, "blender", [*within, *quick, *common], 30),
         ]
-    return [first, *between, *sorted(suites, key=lambda suite: -suite.expected)]
+    return [*compiling, first, *between, *sorted(suites, key=lambda suite: -suite.expected)]
 
 
 def paths_of(names: Sequence[str], folder: str = "tests/blender") -> list[str]:

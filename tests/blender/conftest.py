@@ -12,6 +12,8 @@ import sys
 
 import pytest
 
+from helpers import compiled
+
 
 def load_installer():
     """The module tools/extension.py; tools/ is no package."""
@@ -59,17 +61,6 @@ class Extension(str):
         bpy.ops.preferences.addon_disable(module=PACKAGE)
 
 
-def share_compiled(extension):
-    """Let the extension read what the physics tests compiled from the same sources, and add to it."""
-    from numba.core.caching import UserProvidedCacheLocator
-
-    compiled = pathlib.Path(__file__).resolve().parents[2] / "pbd_addon" / "kernels" / "numba" / "__pycache__"
-    compiled.mkdir(exist_ok=True)
-    installed = pathlib.Path(extension.module("pbd_addon.kernels").__file__).parent / "numba" / "compile.py"
-    name = UserProvidedCacheLocator.get_suitable_cache_subpath(str(installed))
-    (extension.bridge("timeline.backends").find_folder(create=True) / name).symlink_to(compiled)
-
-
 @pytest.fixture(scope="session")
 def build_zip():
     """The function `build_zip` of tools/extension.py."""
@@ -84,7 +75,7 @@ def extension(tmp_path_factory, build_zip):
     installer.install(build_zip(tmp_path_factory.mktemp("zip")))
     found = Extension(PACKAGE)
     if os.environ["PBD_KERNELS"] == "numba":
-        share_compiled(found)
+        compiled.share(found)
     yield found
     bpy.ops.wm.read_homefile(use_empty=True)
     found.disable()

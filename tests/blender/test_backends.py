@@ -14,6 +14,8 @@ from pathlib import Path
 import bpy
 import pytest
 
+from helpers import compiled
+
 PROGRAM = Path(__file__).parents[1] / "helpers" / "in_a_blender_of_its_own.py"
 SYSTEMS = {"linux": "linux-x64", "win32": "windows-x64", "darwin": "macos-arm64"}
 HIDDEN = ("numba", "llvmlite")
@@ -67,7 +69,9 @@ def zips(tmp_path_factory, build_zip):
 def with_numba(tmp_path_factory, zips):
     """A profile into which the zip with Numba was installed, and what was seen while it began."""
     stage = Stage(tmp_path_factory.mktemp("numba"))
-    return stage, stage.tell("install_and_play", zips[0])
+    seen = stage.tell("install_and_play", zips[0])
+    compiled.give(stage.profile)
+    return stage, seen
 
 
 @pytest.mark.slow
