@@ -224,9 +224,7 @@ def _sweep(
                 p[ids, :, k] -= np.minimum(gaps, 0.0)[:, None] * normals
 
 
-def _rows(
-    pairs: np.ndarray, early: np.ndarray, late: np.ndarray, held: np.ndarray
-) -> list[Rows]:
+def _rows(pairs: np.ndarray, early: np.ndarray, late: np.ndarray, held: np.ndarray) -> list[Rows]:
     """Pairs (m, 2) by color, the mean of their lengths in all frames (m, f), and which share each end moves (m, 2)."""
     order, starts = color(pairs, early.shape[1])
     pairs, share = np.asarray(pairs)[order], weights(len(early))

@@ -2,7 +2,7 @@
 
 The mean of two shapes may go through itself, and what it has lost in length may buckle into it. There the part around
 is replaced by that of a shape that was simulated, in the place and direction in which it is now: nothing crosses in it,
-and projection joins it to the rest. Where cloth and a closed obstacle go through each other, its normals say the way out.
+and projection joins it to the rest. Where cloth and a closed obstacle go through each other, its normals lead out.
 """
 
 from __future__ import annotations
