@@ -22,7 +22,8 @@ STILLS = {"dress": 30, "cape": 50, "tablecloth": 50, "letters": 60, "party_ballo
 """Samples and the frame that is shown."""
 
 SHIFTS = {"cape": -0.09}
-"""How far the camera looks to the right, in widths of the picture: a wide one of the cape would show the backdrop's end."""
+"""How far the camera looks to the right, in widths of the picture: a wide one of the cape would show the end of the
+backdrop."""
 
 STILL = 1920, 1080
 ICON = 256, 256
