@@ -103,8 +103,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     built.in_place_steps = about.rested
     moved = {names.uid(number) for number in about.moved_by_hand}
     past = Past(*(getattr(about, name) for name in Past._fields))._replace(moved_by_hand=moved)
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names, snapshots), past)
-    record.reports = reports
+    step.take_up(record, scene, built, snapshots, reports, DiskCache(files, record, names, snapshots), past)
     _check_surroundings(record, scene, settings, about.colliders)
     curves = about.curves
     changed = [name for name, check in curves.items() if checksums.curve_checks(record).get(name) != check]
