@@ -30,7 +30,7 @@ def barrel() -> None:
     drum.location = (0.0, 0.0, BARREL_HEIGHT)
     kit.turn_evenly(drum, 1, 1, 97, 2.0 * math.pi)
     kit.set_collider(drum, inside=True, friction=0.6, static_friction=0.6)
-    kit.set_collider(paddles, friction=0.6, static_friction=0.6)
+    kit.set_collider(paddles, thickness=0.006, friction=0.6, static_friction=0.6)
     cloth = kit.add_cloth(
         "Cloth", (31, 44), (0.62, 0.90), (0.0, 0.0, BARREL_HEIGHT - 0.1),
         friction=0.5, thickness=0.001, self_distance=0.008, bend=2e-5, shear=200.0,
@@ -71,7 +71,17 @@ def add_paddles(name: str, made_of: bpy.types.Material) -> bpy.types.Object:
     geometry.to_mesh(mesh)
     geometry.free()
     mesh.materials.append(made_of)
-    return stage.new_object(name, mesh)
+    boards = stage.new_object(name, mesh)
+    round_edges(boards, 0.01)
+    return boards
+
+
+def round_edges(obj: bpy.types.Object, width: float) -> None:
+    """Break the sharp edges of a body by a width [m], to be seen and to be met."""
+    edges = obj.modifiers.new("Edges", "BEVEL")
+    edges.width, edges.segments = width, 2
+    edges.harden_normals = True
+    obj.data.shade_smooth()
 
 
 def add_shell(name: str, made_of: bpy.types.Material) -> bpy.types.Object:
@@ -105,7 +115,7 @@ def gears() -> None:
         if side > 0.0:
             gear.delta_rotation_euler = (0.0, math.pi / GEAR_TEETH, 0.0)  # tooth against gap
         kit.turn_evenly(gear, 1, 1, 97, -side * 3.6)
-        kit.set_collider(gear, friction=1.0, static_friction=1.0)
+        kit.set_collider(gear, thickness=0.006, friction=1.0, static_friction=1.0)
         axle = stage.add_rod("Axle", (middle * side, -0.65, height), (middle * side, 0.65, height), 0.07)
         axle.data.materials.append(brass)
         dial = add_dial(paint, cream)
@@ -142,7 +152,9 @@ def add_gear(name: str, length: float, made_of: bpy.types.Material) -> bpy.types
     faces = sides.tolist() + front.tolist() + back.tolist()
     mesh.from_pydata(np.concatenate([*ends, hubs]).tolist(), [], faces)
     mesh.materials.append(made_of)
-    return stage.new_object(name, mesh)
+    gear = stage.new_object(name, mesh)
+    round_edges(gear, 0.008)
+    return gear
 
 
 def add_dial(one: bpy.types.Material, other: bpy.types.Material) -> bpy.types.Object:
