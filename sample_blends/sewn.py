@@ -10,13 +10,13 @@ import kit
 import numpy as np
 import stage
 
-CELL = 0.03
+CELL = 0.034
 """Length of the edges of the panels [m]."""
 
-COLUMNS, ROWS = (7, 6), (7, 10)
+COLUMNS, ROWS = (6, 6), (6, 9)
 """Faces of half a front across its body and along its sleeve, and down its sleeve and below it."""
 
-BANDS = (5,)
+BANDS = (4,)
 """Rows of faces of another color, of the sleeves and below them."""
 
 NECK = 3
@@ -59,7 +59,7 @@ def shirt() -> None:
     character.walk(rig, START)
     lower_arms(rig)
     character.pave()
-    camera = stage.add_camera((2.35, -2.15, 1.45), (0.0, 0.0, 1.0), 50.0)
+    camera = stage.add_camera((2.35, -2.15, 1.45), (0.0, 0.0, 0.92), 46.0)
     character.follow(camera, START)
 
 
