@@ -5,6 +5,6 @@ fabric, by the scenes of `benchmarks.truth`; `report` writes `report.md` and `dr
 root of the repository:
 
     make calibrate                            all fabrics: ten minutes on one core
-    make calibrate ARGS="--only Cotton Silk"  some; what was not run is said
+    make calibrate ARGS="--only Cotton Silk"  some anew; the others stay in the report
     make calibrate ARGS=--quick               Cotton alone; prints and writes nothing
 """

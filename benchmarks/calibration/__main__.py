@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pbd_addon.kernels import available
 
-from ..run import plain
 from . import report
 from .measure import Measured, fabrics
 
@@ -26,14 +25,25 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=FOLDER, metavar="FOLDER", help="instead of that of this file")
     options = parser.parse_args()
     only = ["Cotton"] if options.quick else options.only
-    found = [Measured(each) for each in everything if each.name in only]
+    kept = {} if options.quick else load(options.output)
+    found = {each.name: Measured(each) for each in everything if each.name in only}
     for test in (Measured.drape, Measured.bend):
-        for each in found:
+        for name, each in found.items():
             each.timed(test, options.backend)
-            print(f"{each.fabric.name}: {test.__name__}, {each.cpu:.0f} s", flush=True)
+            print(f"{name}: {test.__name__}, {each.cpu:.0f} s", flush=True)
+            shown = [{**kept, **found}[fabric.name] for fabric in everything if fabric.name in {**kept, **found}]
+            text = report.page(shown, everything, sources, options.backend)
             if not options.quick:
-                save(options.output, found, report.page(found, everything, sources, options.backend))
-    print(f"\n{report.page(found, everything, sources, options.backend)}")
+                save(options.output, shown, text)
+    print(f"\n{text}")
+
+
+def load(folder: Path) -> dict[str, Measured]:
+    """What was measured before of fabrics that are as they were, by name."""
+    path = folder / "results.json"
+    known = {each.name: each for each in fabrics()[0]}
+    rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return {row["fabric"]: Measured.of(known[row["fabric"]], row) for row in rows if row["fabric"] in known}
 
 
 def save(folder: Path, found: list[Measured], page: str) -> None:
@@ -41,11 +51,8 @@ def save(folder: Path, found: list[Measured], page: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.md").write_text(page, encoding="utf-8")
     (folder / "drapes.svg").write_text(report.picture(found), encoding="utf-8")
-    figures = [
-        {"fabric": each.fabric.name, "cpu": each.cpu, "load": each.load, "drapes": each.drapes, "checks": each.checks}
-        for each in found
-    ]
-    (folder / "results.json").write_text(json.dumps(plain(figures), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    figures = json.dumps([each.row() for each in found], indent=1, allow_nan=False)
+    (folder / "results.json").write_text(figures + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,6 +120,21 @@ class Measured:
     def bend(self, kernels: str) -> None:
         """Hang strips over an edge, and make loops."""
         self.checks = [*bending_lengths(self.fabric, kernels), *loops(self.fabric, kernels)]
+
+    def row(self) -> dict[str, Any]:
+        """All of it as JSON knows it."""
+        return {
+            "fabric": self.fabric.name, "cpu": self.cpu, "load": self.load, "outline": self.outline.round(4).tolist(),
+            "drapes": [each._asdict() for each in self.drapes],
+            "checks": [{"case": one.case, "figure": one.figure, "value": one.value, "bar": one.bar}
+                       for one in self.checks],
+        }  # fmt: skip
+
+    @classmethod
+    def of(cls, fabric: Fabric, row: Mapping[str, Any]) -> Measured:
+        """What `row` said."""
+        drapes, checks = [Draped(**each) for each in row["drapes"]], [Check(**each) for each in row["checks"]]
+        return cls(fabric, drapes, np.reshape(row["outline"], (-1, 2)), checks, row["cpu"], row["load"])
 
     def timed(self, test: Callable[[Measured, str], None], kernels: str) -> None:
         """Do one of both, and see what it costs."""

@@ -60,7 +60,7 @@ class Drape(NamedTuple):
 DRAPES = [
     Drape("Cotton", 0.01, "quads", 69.3),
     Drape("Silk", 0.01, "quads", 53.3),
-    Drape("Wool", 0.01, "quads", 51.5),
+    Drape("Wool", 0.01, "quads", 52.6),
     Drape("Denim", 0.01, "quads", 76.7),
     Drape("Cotton", 0.02, "quads", 60.3),
     Drape("Cotton", 0.0075, "quads", 65.9),
