@@ -51,8 +51,8 @@ def save(folder: Path, found: list[Measured], page: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.md").write_text(page, encoding="utf-8")
     (folder / "drapes.svg").write_text(report.picture(found), encoding="utf-8")
-    figures = json.dumps([each.row() for each in found], indent=1, allow_nan=False)
-    (folder / "results.json").write_text(figures + "\n", encoding="utf-8")
+    figures = ",\n".join(json.dumps(each.row(), allow_nan=False) for each in found)
+    (folder / "results.json").write_text(f"[\n{figures}\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
