@@ -603,6 +603,8 @@ TEXTS = {
     "Baked, frames {first} to {last}": "Gebacken, Einzelbilder {first} bis {last}",
     "{steps} steps a frame, because of: {why}": "{steps} Schritte pro Einzelbild, wegen: {why}",
     "Shape within {share} %": "Form auf {share} % genau",
+    "{kind} {share} % off: Quality {steps}": "{kind}: {share} % daneben, Qualität {steps}",
+    "{kind} {share} % off, see Details": "{kind}: {share} % daneben, siehe Einzelheiten",
     "Shape only within {share} %, because of {kind}: {steps} Quality Steps would do": "Form nur auf {share} % genau, wegen: {kind}; {steps} Teilschritte genügen",
     "Shape only within {share} %, because of {kind}: too stiff, light or fine for more steps": "Form nur auf {share} % genau, wegen: {kind}; zu steif, leicht oder fein für mehr Schritte",
     "Motion": "Bewegung",

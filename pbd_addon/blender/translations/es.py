@@ -603,6 +603,8 @@ TEXTS = {
     "Baked, frames {first} to {last}": "Capturado, fotogramas {first} a {last}",
     "{steps} steps a frame, because of: {why}": "{steps} intervalos por fotograma, debido a: {why}",
     "Shape within {share} %": "Forma exacta al {share} %",
+    "{kind} {share} % off: Quality {steps}": "{kind}: error {share} %, calidad {steps}",
+    "{kind} {share} % off, see Details": "{kind}: error {share} %, ver Detalles",
     "Shape only within {share} %, because of {kind}: {steps} Quality Steps would do": "Forma exacta solo al {share} %, por: {kind}; bastarían {steps} intervalos de calidad",
     "Shape only within {share} %, because of {kind}: too stiff, light or fine for more steps": "Forma exacta solo al {share} %, por: {kind}; demasiado rígida, ligera o fina para más intervalos",
     "Motion": "Movimiento",

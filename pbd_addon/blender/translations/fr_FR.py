@@ -603,6 +603,8 @@ TEXTS = {
     "Baked, frames {first} to {last}": "Précalculé, frames {first} à {last}",
     "{steps} steps a frame, because of: {why}": "{steps} étapes par frame, à cause de : {why}",
     "Shape within {share} %": "Forme exacte à {share} %",
+    "{kind} {share} % off: Quality {steps}": "{kind} : écart {share} %, qualité {steps}",
+    "{kind} {share} % off, see Details": "{kind} : écart {share} %, voir Détails",
     "Shape only within {share} %, because of {kind}: {steps} Quality Steps would do": "Forme exacte à {share} % seulement, à cause de : {kind} ; {steps} étapes de qualité suffiraient",
     "Shape only within {share} %, because of {kind}: too stiff, light or fine for more steps": "Forme exacte à {share} % seulement, à cause de : {kind} ; trop raide, léger ou fin pour plus d’étapes",
     "Motion": "Mouvement",

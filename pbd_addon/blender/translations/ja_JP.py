@@ -603,6 +603,8 @@ TEXTS = {
     "Baked, frames {first} to {last}": "ベイク済み、フレーム {first} から {last}",
     "{steps} steps a frame, because of: {why}": "1フレーム {steps} ステップ、理由: {why}",
     "Shape within {share} %": "形の誤差は {share} % 以内",
+    "{kind} {share} % off: Quality {steps}": "{kind}: 誤差 {share} %、品質 {steps}",
+    "{kind} {share} % off, see Details": "{kind}: 誤差 {share} %、詳細を参照",
     "Shape only within {share} %, because of {kind}: {steps} Quality Steps would do": "形の誤差は {share} % 以内に過ぎません ({kind}): 品質ステップ {steps} で足ります",
     "Shape only within {share} %, because of {kind}: too stiff, light or fine for more steps": "形の誤差は {share} % 以内に過ぎません ({kind}): 硬すぎ、軽すぎ、または細かすぎてステップでは直せません",
     "Motion": "動き",

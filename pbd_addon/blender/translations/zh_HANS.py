@@ -603,6 +603,8 @@ TEXTS = {
     "Baked, frames {first} to {last}": "已烘焙, 第 {first} 到 {last} 帧",
     "{steps} steps a frame, because of: {why}": "每帧 {steps} 步，原因：{why}",
     "Shape within {share} %": "形状误差在 {share} % 以内",
+    "{kind} {share} % off: Quality {steps}": "{kind}：误差 {share} %，质量 {steps}",
+    "{kind} {share} % off, see Details": "{kind}：误差 {share} %，见详情",
     "Shape only within {share} %, because of {kind}: {steps} Quality Steps would do": "形状误差仅在 {share} % 以内，原因：{kind}；{steps} 个质量步数即可",
     "Shape only within {share} %, because of {kind}: too stiff, light or fine for more steps": "形状误差仅在 {share} % 以内，原因：{kind}；太硬、太轻或太细，增加步数无效",
     "Motion": "运动",
