@@ -65,7 +65,9 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
 
     @staticmethod
     def is_figure(context: Context) -> checks.Why:
-        obj = context.object
+        obj, done = context.object, context.window_manager.operators
+        if done and done[-1].bl_idname == MESH_OT_pbd_garment_from_selection.__name__:
+            return ""  # Else what it has made, in Object Mode, would hide the panel at the lower left.
         if obj is None or obj.mode != "EDIT" or obj.type != "MESH":
             return "Select faces of a figure in Edit Mode"
         return f"'{obj.name}' is PBD itself: take faces of what is not" if obj.pbd.enabled else ""
@@ -74,7 +76,7 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
 
     def run(self, context: Context) -> str:
         figure = context.object
-        if not figure.data.total_face_sel:
+        if figure is None or figure.mode != "EDIT" or figure.type != "MESH" or not figure.data.total_face_sel:
             raise PBDError("Select the faces that the garment is to cover first")
         bpy.ops.object.mode_set(mode="OBJECT")
         try:

@@ -64,6 +64,19 @@ def test_the_top_border_is_pinned(which):
     assert len(held) >= 8 and heights[held].mean() > np.quantile(heights, 0.75)
 
 
+def test_its_options_can_be_changed_afterwards():
+    """Blender shows the panel at the lower left only while the operator could be used again."""
+    figure, _ = add_figure()
+    select_faces(figure, GARMENTS["skirt"][0])
+    bpy.ops.ed.undo_push()
+    bpy.ops.mesh.pbd_garment_from_selection("EXEC_DEFAULT", True)
+    assert bpy.context.mode == "OBJECT" and bpy.ops.mesh.pbd_garment_from_selection.poll()
+    with pytest.raises(RuntimeError, match="Select the faces"):
+        bpy.ops.mesh.pbd_garment_from_selection()
+    bpy.ops.object.pbd_reset("EXEC_DEFAULT", True)
+    assert not bpy.ops.mesh.pbd_garment_from_selection.poll()
+
+
 def test_nothing_is_pinned_by_choice():
     assert not make("sleeve", pin="NONE")[2].pbd.pin_group
 
