@@ -77,6 +77,14 @@ def test_its_options_can_be_changed_afterwards():
     assert not bpy.ops.mesh.pbd_garment_from_selection.poll()
 
 
+def test_faces_that_were_selected_by_mistake_are_told(capfd):
+    """A hand hangs beside the hips, and a box selects both."""
+    figure, _ = add_figure()
+    select_faces(figure, lambda x, y, z: GARMENTS["sleeve"][0](x, y, z) or -0.15 < x < 0.15 and z > 1.5)
+    bpy.ops.mesh.pbd_garment_from_selection()
+    assert "in 2 pieces: undo and deselect" in capfd.readouterr().out
+
+
 def test_nothing_is_pinned_by_choice():
     assert not make("sleeve", pin="NONE")[2].pbd.pin_group
 
