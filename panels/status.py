@@ -86,7 +86,7 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         return iface("Edited: press Reset to start from it"), "INFO", False
     found = causes.colliders(running, context.object) if running is not None else []
     if found:
-        return found[0].text, "ERROR", False
+        return fitted(context, found[0].text, found[0].name), "ERROR", False
     if running is not None and running.report is not None and running.report.no_room:
         return iface("Colliders leave cloth no room"), "ERROR", False
     if running is not None and running.report is not None and running.report.pierced:
@@ -107,6 +107,17 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         return iface("Press Space to simulate"), "INFO", False
     takes = iface("Press Space: {seconds} s a frame").format(seconds=cost_estimate.rounded(seconds))
     return takes, "TIME", False
+
+
+def fitted(context: Context, text: str, name: str) -> str:
+    """The text, with so much of the name cut off that the rest is to be read beside the icon and the button."""
+    room = row_width(context) - 2.0 * ICON if context.region is not None else float("inf")
+    shown = text
+    for kept in range(len(name) - 1, 2, -1):
+        if text_width(context, shown) <= room:
+            break
+        shown = text.replace(name, name[:kept] + "…")
+    return shown
 
 
 def is_playing(context: Context) -> bool:

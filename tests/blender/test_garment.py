@@ -80,7 +80,7 @@ def test_its_options_can_be_changed_afterwards():
 def test_faces_that_were_selected_by_mistake_are_told(capfd):
     """A hand hangs beside the hips, and a box selects both."""
     figure, _ = add_figure()
-    select_faces(figure, lambda x, y, z: GARMENTS["sleeve"][0](x, y, z) or -0.15 < x < 0.15 and z > 1.5)
+    select_faces(figure, lambda x, y, z: GARMENTS["sleeve"][0](x, y, z) or (-0.15 < x < 0.15 and z > 1.5))
     bpy.ops.mesh.pbd_garment_from_selection()
     assert "in 2 pieces: undo and deselect" in capfd.readouterr().out
 
