@@ -171,6 +171,8 @@ def all_texts(extension):
     errors = extension.bridge("error_sentences")
     for text in (*errors.SENTENCES, errors.PREFIXED):
         add(text, "error_sentences")
+    for text in extension.module("pbd_addon.bodies.presets").ABOUT.values():
+        add(text, "presets")
     for text in extension.bridge("settings.groups").SHORT_LABELS.values():
         add(text, "groups")
     for _what, *texts in extension.bridge("timeline.changes").AROUND.values():
