@@ -182,22 +182,17 @@ def test_layers_that_a_fade_puts_through_each_other_come_apart():
     assert crossings(loop.project(wrong, early, early, cloth._replace(meets_itself=False))[0], faces) > 10
 
 
-@pytest.mark.parametrize("side", [1, -1])
-def test_a_small_ball_in_a_large_face_comes_out(side):
-    """No vertex is near it; or the cloth belongs into a tall box, whose edges it has around its own."""
+def test_a_small_ball_in_a_large_face_comes_out():
+    """No vertex is near it."""
     vertices, quads = grid(3, 3, 0.9, 0.9)
-    body = Body(vertices, quads)
-    if side > 0:
-        points, triangles = icosphere(2, 0.05)
-        points[:, 2] -= 0.02
-    else:
-        points, triangles = icosphere(1, 0.6)
-    blended = np.repeat(vertices[None], 2, axis=0)
-    cloth = Cloth(body.mesh.edges, body.mesh.diagonals, far(len(vertices)), body.mesh.triangles)
-    assert crossings(vertices, body.mesh.triangles, points, triangles)
-    found = loop.project(blended, blended, blended, cloth, [[Obstacle(points, triangles, 0.005, side)]] * 2)
-    assert not any(crossings(one, body.mesh.triangles, points, triangles) for one in found)
-    assert np.abs(found - blended).max() < 0.1 + 0.2 * (side < 0)
+    body, (points, triangles) = Body(vertices, quads), icosphere(2, 0.05)
+    points[:, 2] -= 0.02
+    blended, faces = np.repeat(vertices[None], 2, axis=0), body.mesh.triangles
+    cloth = Cloth(body.mesh.edges, body.mesh.diagonals, far(len(vertices)), faces)
+    assert crossings(vertices, faces, points, triangles)
+    found = loop.project(blended, blended, blended, cloth, [[Obstacle(points, triangles, 0.005, 1)]] * 2)
+    assert not any(crossings(one, faces, points, triangles) for one in found)
+    assert np.abs(found - blended).max() < 0.1
 
 
 def test_a_loop_is_in_time_with_the_range():
