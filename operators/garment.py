@@ -130,9 +130,10 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
             said = rpt("{count} vertices of '{name}' still go through something: leave out the faces there")
             self.report({"WARNING"}, said.format(count=len(freed.crossing), name=made.name))
         said = rpt("'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them")
+        pieces = 1
         if not freed.left_out:
             said = rpt("'{name}' has {count} vertices")
-        pieces = len(np.unique(connected_components(edge_vertices(made.data), len(made.data.vertices))))
+            pieces = len(np.unique(connected_components(edge_vertices(made.data), len(made.data.vertices))))
         if pieces > 1:  # Hands hang beside hips, and x-ray selects through.
             said = rpt("'{name}' has {count} vertices in {pieces} pieces: undo and deselect what does not belong")
         return said.format(name=made.name, count=len(made.data.vertices), left=freed.left_out, pieces=pieces)
