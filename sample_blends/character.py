@@ -17,7 +17,7 @@ BONES = {
     "Chest": ("Hips", (0.0, 0.0, 1.08), (0.0, 0.0, 1.44)),
     "Head": ("Chest", (0.0, 0.0, 1.44), (0.0, 0.0, 1.76)),
     "Shoulder.L": ("Chest", (0.03, 0.0, 1.40), (0.17, 0.0, 1.40)),
-    "Arm.L": ("Shoulder.L", (0.18, 0.0, 1.36), (0.21, 0.01, 1.08)),
+    "Arm.L": ("Shoulder.L", (0.18, 0.0, 1.365), (0.21, 0.01, 1.08)),
     "Forearm.L": ("Arm.L", (0.21, 0.01, 1.08), (0.22, -0.02, 0.82)),
     "Thigh.L": ("Hips", (0.09, 0.0, 0.90), (0.09, 0.0, 0.48)),
     "Shin.L": ("Thigh.L", (0.09, 0.0, 0.48), (0.09, 0.0, 0.06)),
@@ -29,21 +29,44 @@ BONES |= {
 }
 """Parent, head and tail [m] of the bones; the figure looks to -Y."""
 
-TORSO = (
-    (0.86, 0.03, 0.03), (0.87, 0.12, 0.08), (0.92, 0.150, 0.105), (1.00, 0.142, 0.100), (1.08, 0.125, 0.092),
-    (1.18, 0.140, 0.100), (1.28, 0.158, 0.108), (1.36, 0.165, 0.102), (1.41, 0.130, 0.085), (1.44, 0.060, 0.058),
-    (1.50, 0.048, 0.050), (1.53, 0.050, 0.060), (1.57, 0.074, 0.090), (1.63, 0.086, 0.105), (1.69, 0.080, 0.098),
-    (1.74, 0.050, 0.065), (1.757, 0.015, 0.02),
+TRUNK = (
+    (0.835, 0.030, 0.030, 0.000), (0.840, 0.090, 0.075, 0.000), (0.870, 0.140, 0.105, 0.008),
+    (0.930, 0.158, 0.114, 0.014), (0.990, 0.148, 0.106, 0.010), (1.060, 0.124, 0.092, 0.002),
+    (1.100, 0.117, 0.087, -0.003), (1.160, 0.124, 0.094, -0.008), (1.240, 0.144, 0.105, -0.010),
+    (1.310, 0.158, 0.109, -0.007), (1.360, 0.164, 0.100, -0.001), (1.400, 0.154, 0.083, 0.006),
+    (1.428, 0.116, 0.068, 0.010), (1.450, 0.074, 0.058, 0.010), (1.475, 0.053, 0.052, 0.008),
+    (1.520, 0.048, 0.049, 0.002), (1.545, 0.052, 0.060, -0.006), (1.580, 0.068, 0.085, -0.012),
+    (1.630, 0.077, 0.098, -0.010), (1.690, 0.075, 0.097, -0.004), (1.735, 0.053, 0.072, 0.000),
+    (1.755, 0.022, 0.030, 0.002), (1.758, 0.005, 0.007, 0.002),
 )  # fmt: skip
-"""Rings of trunk, neck and head: height and half axes along X and Y [m]."""
+"""Rings of trunk, neck and head: height, half axes along X and Y, and place along Y [m]."""
 
 LIMBS = {
-    "Arm": ((0.02, 0.02), (0.0, 0.045), (0.05, 0.052), (0.5, 0.045), (0.95, 0.037)),
-    "Forearm": ((0.05, 0.037), (0.3, 0.041), (0.9, 0.028), (1.0, 0.034), (1.25, 0.036), (1.38, 0.02)),
-    "Thigh": ((-0.05, 0.03), (-0.02, 0.07), (0.1, 0.080), (0.5, 0.070), (0.95, 0.053)),
-    "Shin": ((0.05, 0.053), (0.3, 0.055), (0.9, 0.036), (1.08, 0.038), (1.14, 0.02)),
-}
-"""Rings of arms and legs: place along the bone (0 its head, 1 its tail) and radius [m]."""
+    "Arm": (
+        (-0.20, 0.008, 0.008), (-0.185, 0.024, 0.024), (-0.14, 0.041, 0.041), (-0.07, 0.053, 0.053),
+        (0.03, 0.056, 0.056), (0.16, 0.053, 0.055), (0.35, 0.046, 0.050), (0.65, 0.041, 0.045), (0.95, 0.037, 0.039),
+    ),
+    "Forearm": (
+        (0.05, 0.038, 0.040), (0.22, 0.039, 0.043), (0.50, 0.034, 0.037), (0.88, 0.025, 0.029), (1.00, 0.024, 0.032),
+        (1.12, 0.023, 0.042), (1.28, 0.020, 0.042), (1.42, 0.016, 0.034), (1.50, 0.006, 0.014),
+    ),
+    "Thigh": (
+        (-0.10, 0.010, 0.010), (-0.085, 0.040, 0.042), (-0.03, 0.068, 0.075), (0.06, 0.080, 0.090),
+        (0.22, 0.078, 0.086), (0.55, 0.064, 0.070), (0.85, 0.052, 0.056), (0.97, 0.050, 0.055),
+    ),
+    "Shin": (
+        (0.04, 0.049, 0.053), (0.14, 0.050, 0.055), (0.32, 0.052, 0.060), (0.55, 0.043, 0.049), (0.82, 0.033, 0.036),
+        (0.95, 0.034, 0.040), (1.03, 0.030, 0.040), (1.08, 0.012, 0.020),
+    ),
+}  # fmt: skip
+"""Rings of arms and legs: place along the bone (0 its head, 1 its tail), half axes along X and Y [m]."""
+
+FOOT = (
+    (0.072, 0.038, 0.006, 0.006), (0.066, 0.038, 0.024, 0.022), (0.045, 0.040, 0.036, 0.037),
+    (0.000, 0.044, 0.038, 0.042), (-0.05, 0.038, 0.042, 0.036), (-0.10, 0.028, 0.046, 0.026),
+    (-0.14, 0.022, 0.041, 0.020), (-0.165, 0.019, 0.027, 0.015), (-0.175, 0.018, 0.008, 0.005),
+)  # fmt: skip
+"""Rings of a foot from heel to toes: place along Y and height, half axes along X and Z [m]."""
 
 COLLAR = ((1.485, 0.078, 0.080), (1.462, 0.110, 0.105), (1.435, 0.190, 0.135), (1.395, 0.262, 0.165))
 """Rings of the cape around neck and shoulders: height and half axes along X and Y [m]."""
@@ -65,7 +88,7 @@ def cape() -> None:
     rig = add_rig()
     figure = add_figure(rig)
     figure.data.materials.append(stage.matte("Clay", (0.50, 0.34, 0.22)))
-    kit.set_collider(figure, friction=0.2, static_friction=0.2)
+    kit.set_collider(figure, thickness=0.01, friction=0.2, static_friction=0.2)
     cloth = add_cape(rig)
     stage.soften(cloth)
     wool, gold = stage.fabric("Wool", (0.38, 0.012, 0.025), sheen=0.3), stage.fabric("Gold", (0.74, 0.42, 0.10))
@@ -97,22 +120,27 @@ def add_rig() -> bpy.types.Object:
 
 def add_figure(rig: bpy.types.Object) -> bpy.types.Object:
     """The figure: closed tubes around the bones, whose rings belong to one or two of them."""
-    parts = [[((0.0, 0.0, z), (a, b), trunk_weights(z)) for z, a, b in TORSO]]
+    parts = [[((0.0, y, z), (a, b), trunk_weights(z)) for z, a, b, y in TRUNK]]
     for side in "LR":
         for upper, lower in (("Arm", "Forearm"), ("Thigh", "Shin")):
             parts.append(limb_rings(upper, side) + limb_rings(lower, side))
+        x = BONES[f"Shin.{side}"][2][0]
+        parts.append([((x, y, z), (a, b), {f"Shin.{side}": 1.0}) for y, z, a, b in FOOT])
     angles = np.arange(AROUND) * 2.0 * math.pi / AROUND
     positions, faces, weights, start = [], [], [], 0
     for part in parts:
+        way = np.subtract(part[-1][0], part[0][0])
+        lies = abs(way[1]) > abs(way[2])  # its rings stand upright: a foot
+        second, normal = ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)) if lies else ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
         for center, (a, b), share in part:
-            positions.append(np.array(center) + np.stack([a * np.cos(angles), b * np.sin(angles), 0 * angles], axis=1))
+            around = np.outer(a * np.cos(angles), (1.0, 0.0, 0.0)) + np.outer(b * np.sin(angles), second)
+            positions.append(np.array(center) + around)
             weights.append(share)
         ids = start + np.arange(len(part) * AROUND).reshape(len(part), AROUND)
         after = np.roll(ids, -1, axis=1)
         sides = np.stack([ids[:-1], after[:-1], after[1:], ids[1:]], axis=-1).reshape(-1, 4).tolist()
         ends = [ids[0, ::-1].tolist(), ids[-1].tolist()]
-        downward = part[-1][0][2] < part[0][0][2]
-        faces += [face[::-1] if downward else face for face in sides + ends]
+        faces += [face if way @ normal > 0.0 else face[::-1] for face in sides + ends]
         start += ids.size
     mesh = bpy.data.meshes.new("Figure")
     mesh.from_pydata(np.concatenate(positions).tolist(), [], faces)
@@ -135,7 +163,7 @@ def limb_rings(kind: str, side: str) -> list[tuple]:
     """Rings around a bone of an arm or a leg: center, half axes, and which bones hold them."""
     bone = f"{kind}.{side}"
     here, there = map(np.array, BONES[bone][1:])
-    return [(here + place * (there - here), (radius, radius), {bone: 1.0}) for place, radius in LIMBS[kind]]
+    return [(here + place * (there - here), (a, b), {bone: 1.0}) for place, a, b in LIMBS[kind]]
 
 
 def give(obj: bpy.types.Object, ids: range, shares: dict[str, float]) -> None:

@@ -18,9 +18,7 @@ def tablecloth() -> None:
     for name, radius, low, high in (("Top", 0.55, 0.70, 0.74), ("Foot", 0.30, 0.0, 0.04), ("Column", 0.06, 0.04, 0.70)):
         part = add_disc(name, radius, low, high)
         part.data.materials.append(wood)
-        kit.set_collider(
-            part, thickness=0.006, friction=0.3, static_friction=0.4
-        )  # room for the smooth surface at the rim
+        kit.set_collider(part, thickness=0.008, friction=0.3, static_friction=0.4)
     cloth = kit.add_cloth(
         "Tablecloth", (34, 34), (1.5, 1.5), (0.03, -0.02, 0.95),
         density=0.2, stretch=4000.0, compression=4000.0, shear=100.0, bend=2e-5, damping=1.0,
@@ -45,7 +43,7 @@ def add_disc(name: str, radius: float, low: float, high: float) -> bpy.types.Obj
     disc.location = (0.0, 0.0, 0.5 * (low + high))
     disc.data.shade_smooth()
     edges = disc.modifiers.new("Edges", "BEVEL")
-    edges.width, edges.segments, edges.harden_normals = min(0.3 * depth, 0.012), 3, True
+    edges.width, edges.segments, edges.harden_normals = 0.018, 4, True
     return disc
 
 
@@ -85,7 +83,7 @@ def dress() -> None:
     head = stage.add_ball("Head", (0.0, 0.0, 1.62), 0.105)
     head.data.materials.append(wood)
     head.parent = body.parent
-    kit.set_collider(body, friction=0.3, static_friction=0.3)
+    kit.set_collider(body, thickness=0.008, friction=0.3, static_friction=0.3)
     skirt = add_skirt("Skirt", 54, 19)
     skirt.pbd.attach_object, skirt.pbd.attach_group = body, "Waist"
     stage.soften(skirt)

@@ -59,7 +59,7 @@ def letters() -> None:
     """A word of foil that fills up in a second, as the operator makes it."""
     scene = kit.begin(frames=72)
     stage.build((0.45, 0.16, 0.2))
-    bpy.ops.mesh.primitive_pbd_balloon_text_add(text="PBD", size=0.6, location=(0.0, 0.0, 0.3))
+    bpy.ops.mesh.primitive_pbd_balloon_text_add(text="PBD", hold="FLOAT", size=0.6, location=(0.0, 0.0, 0.3))
     word = bpy.context.object
     word.name = word.data.name = "Letters"
     word.rotation_euler = (0.0, 0.0, math.radians(8.0))
@@ -300,11 +300,12 @@ def pillow_fight() -> None:
     stage.soften(ball)
     stage.paint_ball(ball, {"Yellow": (0.78, 0.42, 0.01), "White": (0.82, 0.78, 0.68), "Red": (0.62, 0.03, 0.02)})
     blanket = kit.add_cloth(
-        "Blanket", (26, 26), (1.3, 1.3), (0.0, 0.0, 2.95),
+        "Blanket", (26, 26), (1.3, 1.3), (0.0, 0.25, 2.95),
         density=0.3, stretch=3000.0, compression=3000.0, shear=100.0, bend=5e-5, damping=1.0, friction=0.5,
     )  # fmt: skip
+    blanket.rotation_euler = (math.radians(14.0), math.radians(-4.0), 0.0)  # its face to the camera
     stage.soften(blanket)
     stage.paint_checks(blanket, 25, 5, {"Plaid": (0.20, 0.10, 0.30), "Lilac": (0.42, 0.28, 0.48), "Cream": cream})
     kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.6)
     stage.add_rug(1.5, stage.matte("Moss", (0.03, 0.07, 0.035)), stage.matte("Sage", (0.22, 0.26, 0.12)))
-    stage.add_camera((0.8, -5.4, 2.0), (0.0, 0.0, 0.85), 54.0)
+    stage.add_camera((0.7, -5.4, 1.9), (0.0, 0.0, 1.0), 56.0)

@@ -153,7 +153,12 @@ def curves_of(obj: bpy.types.Object) -> bpy.types.ActionFCurves:
 
 
 def set_collider(obj: bpy.types.Object, **settings: object) -> None:
-    """Make an object a collider with these settings of `Object.pbd_collider`."""
+    """Make an object a collider with these settings of `Object.pbd_collider`.
+
+    Its `thickness` leaves room for the cloth as it is shown. Subdivision moves a vertex of edges L [m] inward by
+    L² / 6R where the cloth bends around a radius R, in both directions of the surface: 4 mm for 34 mm around an arm.
+    And a bent quad is drawn with one diagonal, and met with the other.
+    """
     bpy.ops.object.select_all(action="DESELECT")
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.pbd_collider_add()

@@ -52,6 +52,7 @@ STILLS = {
     "tablecloth": (50,),
     "barrel": (40,),
     "pillow_fight": (16,),
+    "bed": (60,),
     "gears": (30,),
     "dress": (30,),
     "cape": (50,),
@@ -131,7 +132,8 @@ def picture_of_all(scratch: Path, samples: int) -> Path:
 
 
 def in_rows(pictures: list[np.ndarray], across: int) -> list[list[np.ndarray]]:
-    """Pictures in rows of so many."""
+    """Pictures in rows of so many, the last one filled up with white."""
+    pictures = [*pictures, *[np.ones_like(pictures[0])] * (-len(pictures) % across)]
     return [pictures[start : start + across] for start in range(0, len(pictures), across)]
 
 

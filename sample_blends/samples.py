@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bedding
 import blown
 import character
 import draped
@@ -24,6 +25,7 @@ SAMPLES = {
         draped.tablecloth,
         turning.barrel,
         filled.pillow_fight,
+        bedding.bed,
         turning.gears,
         draped.dress,
         character.cape,

@@ -10,10 +10,10 @@ import kit
 import numpy as np
 import stage
 
-CELL = 0.036
+CELL = 0.034
 """Length of the edges of the panels [m]."""
 
-COLUMNS, ROWS = (6, 6), (6, 8)
+COLUMNS, ROWS = (6, 6), (6, 9)
 """Faces of half a front across its body and along its sleeve, and down its sleeve and below it."""
 
 BANDS = (4,)
@@ -43,13 +43,15 @@ def shirt() -> None:
 
     Seams are loose edges that *Sewing* draws together; where their ends meet, they become one.
     """
-    kit.begin(frames=START + (character.STEPS + 1) * character.PACE)
+    kit.begin(frames=START + 4 * character.PACE)
     stage.build((0.13, 0.10, 0.17))
     rig = character.add_rig()
     figure = character.add_figure(rig)
     figure.data.materials.append(stage.matte("Clay", (0.50, 0.34, 0.22)))
-    kit.set_collider(figure, friction=0.3, static_friction=0.3)
+    kit.set_collider(figure, thickness=0.012, friction=0.3, static_friction=0.3)
     cloth = add_panels()
+    weld = cloth.modifiers.new("Weld", "WELD")  # what is sewn is smooth across the seam
+    weld.merge_threshold = 1e-4
     stage.soften(cloth)
     navy, cream = stage.fabric("Navy", (0.03, 0.08, 0.24)), stage.fabric("Cream", (0.78, 0.70, 0.54))
     rows = np.concatenate([np.repeat(np.arange(ROWS[0]), sum(COLUMNS)), np.repeat(np.arange(ROWS[1]), COLUMNS[0])])
@@ -57,7 +59,7 @@ def shirt() -> None:
     character.walk(rig, START)
     lower_arms(rig)
     character.pave()
-    camera = stage.add_camera((2.35, -2.15, 1.45), (0.0, 0.0, 1.0), 50.0)
+    camera = stage.add_camera((2.35, -2.15, 1.45), (0.0, 0.0, 0.92), 46.0)
     character.follow(camera, START)
 
 

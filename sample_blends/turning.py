@@ -30,7 +30,7 @@ def barrel() -> None:
     drum.location = (0.0, 0.0, BARREL_HEIGHT)
     kit.turn_evenly(drum, 1, 1, 97, 2.0 * math.pi)
     kit.set_collider(drum, inside=True, friction=0.6, static_friction=0.6)
-    kit.set_collider(paddles, friction=0.6, static_friction=0.6)
+    kit.set_collider(paddles, thickness=0.006, friction=0.6, static_friction=0.6)
     cloth = kit.add_cloth(
         "Cloth", (31, 44), (0.62, 0.90), (0.0, 0.0, BARREL_HEIGHT - 0.1),
         friction=0.5, thickness=0.001, self_distance=0.008, bend=2e-5, shear=200.0,
@@ -71,7 +71,17 @@ def add_paddles(name: str, made_of: bpy.types.Material) -> bpy.types.Object:
     geometry.to_mesh(mesh)
     geometry.free()
     mesh.materials.append(made_of)
-    return stage.new_object(name, mesh)
+    boards = stage.new_object(name, mesh)
+    round_edges(boards, 0.01)
+    return boards
+
+
+def round_edges(obj: bpy.types.Object, width: float) -> None:
+    """Break the sharp edges of a body by a width [m], to be seen and to be met."""
+    edges = obj.modifiers.new("Edges", "BEVEL")
+    edges.width, edges.segments = width, 2
+    edges.harden_normals = True
+    obj.data.shade_smooth()
 
 
 def add_shell(name: str, made_of: bpy.types.Material) -> bpy.types.Object:
@@ -88,6 +98,9 @@ def add_shell(name: str, made_of: bpy.types.Material) -> bpy.types.Object:
     return shell
 
 
+GEAR_END = 0.34
+"""How far the gears reach from their middle along their axes [m]; a ball between them bulges out in front."""
+
 GEAR_ROOT, GEAR_TIP, GEAR_TEETH, GEAR_GAP = 0.40, 0.46, 14, 0.26
 """Radii at the foot and at the tip of the teeth [m], their number, and the room between both gears' tips [m]."""
 
@@ -100,13 +113,13 @@ def gears() -> None:
     cream = stage.enamel("Cream", (0.76, 0.64, 0.42))
     middle, height = GEAR_TIP + 0.5 * GEAR_GAP, 0.95
     for side in (-1.0, 1.0):
-        gear = add_gear("Gear", 0.9, paint)
+        gear = add_gear("Gear", 2.0 * GEAR_END, paint)
         gear.location = (middle * side, 0.0, height)
         if side > 0.0:
             gear.delta_rotation_euler = (0.0, math.pi / GEAR_TEETH, 0.0)  # tooth against gap
         kit.turn_evenly(gear, 1, 1, 97, -side * 3.6)
-        kit.set_collider(gear, friction=1.0, static_friction=1.0)
-        axle = stage.add_rod("Axle", (middle * side, -0.65, height), (middle * side, 0.65, height), 0.07)
+        kit.set_collider(gear, thickness=0.006, friction=1.0, static_friction=1.0)
+        axle = stage.add_rod("Axle", (middle * side, -GEAR_END - 0.2, height), (middle * side, 0.58, height), 0.07)
         axle.data.materials.append(brass)
         dial = add_dial(paint, cream)
         dial.parent = gear
@@ -122,7 +135,7 @@ def gears() -> None:
     kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.8)
     wood = stage.wood("Oak", (0.44, 0.22, 0.075))
     kit.add_block("Board", (0.0, 0.62, 0.76), (2.4, 0.06, 1.52), wood)
-    stage.add_camera((0.7, -4.6, 2.0), (0.0, 0.0, 0.80), 60.0)
+    stage.add_camera((0.35, -4.6, 1.75), (0.0, 0.0, 0.85), 60.0)
 
 
 def add_gear(name: str, length: float, made_of: bpy.types.Material) -> bpy.types.Object:
@@ -142,7 +155,9 @@ def add_gear(name: str, length: float, made_of: bpy.types.Material) -> bpy.types
     faces = sides.tolist() + front.tolist() + back.tolist()
     mesh.from_pydata(np.concatenate([*ends, hubs]).tolist(), [], faces)
     mesh.materials.append(made_of)
-    return stage.new_object(name, mesh)
+    gear = stage.new_object(name, mesh)
+    round_edges(gear, 0.008)
+    return gear
 
 
 def add_dial(one: bpy.types.Material, other: bpy.types.Material) -> bpy.types.Object:
@@ -152,5 +167,5 @@ def add_dial(one: bpy.types.Material, other: bpy.types.Material) -> bpy.types.Ob
     choice = np.zeros(len(dial.data.polygons), np.int32)
     choice[28:56] = np.arange(28) // 2 % 2
     dial.data.polygons.foreach_set("material_index", choice)
-    dial.location.y, dial.rotation_euler.x = -0.45, 0.5 * math.pi
+    dial.location.y, dial.rotation_euler.x = -GEAR_END, 0.5 * math.pi
     return dial

@@ -15,6 +15,7 @@ pytest.importorskip("numba", reason="Numba is not installed in this Python")
 
 from helpers.meshes import grid, icosphere, jittered_sheet
 from pbd_addon import Body, Collider, Material, Plane, Simulation, Wind
+from pbd_addon.contact.narrow_phase import NearSearch
 from pbd_addon.kernels import load
 from pbd_addon.kernels.protocol.frames import Call
 from pbd_addon.kernels.protocol.projections import Tethered
@@ -123,7 +124,24 @@ def dropped() -> Scene:
     return meeting(curtain(Material(density=3.0), pins=()), colliders=[ball])
 
 
+def hemmed(edges: float = 0.5, n: int = 25) -> Body:
+    """A curtain whose lowest fifth is rolled up around a circle, to two edges from where it began: that is near.
+
+    edges: the distance that it keeps from itself.
+    """
+    rest, quads = grid(n - 1, n - 1, 1.0, 1.0)
+    rest -= rest.min(axis=0)
+    x, along = rest.copy(), np.maximum(0.2 - rest[:, 1], 0.0)
+    radius = (0.2 + 2.0 / (n - 1)) / (2.0 * np.pi)
+    x[:, 1] = np.maximum(rest[:, 1], 0.2) - radius * np.sin(along / radius)
+    x[:, 2] = radius * (1.0 - np.cos(along / radius))
+    material = Material(bend=1e-3, self_distance=edges / (n - 1))
+    return Body(x, quads, material, pins=range(n * (n - 1), n * n), rest_vertices=rest)
+
+
 MEETING: dict[str, tuple[Callable[[], Scene], bool]] = {
+    "hem": (lambda: meeting(hemmed(), gravity=(0.0, -1.0, -6.0)), False),
+    "hem that is too close": (lambda: meeting(hemmed(1.5), gravity=(0.0, -1.0, -6.0)), True),
     "curtain": (lambda: meeting(curtain()), False),
     "triangles": (lambda: meeting(triangles(), automatic=True), False),
     "gusts": (lambda: meeting(curtain(), wind=Wind((1.5, 0.0, 0.0), turbulence=0.4)), False),
@@ -213,6 +231,24 @@ def test_the_loop_takes_over_where_a_bound_is_left(limit, values, count, monkeyp
     assert 0 < sum(count) < 0.9 * usual
     monkeypatch.setattr(fused, "is_possible", lambda *_: False)
     assert_same(found, run(make, 8))
+
+
+def test_the_loop_takes_over_where_something_comes_near(count, monkeypatch):
+    """As if all kept ten times their distance from each other; contact itself looks at their own."""
+    make, begin = MEETING["hem"][0], NearSearch._begin
+    run(make, 14)
+    usual = sum(count)
+    count.clear()
+
+    def wary(search, *arguments):
+        begin(search, *arguments)
+        search._distance *= 10.0
+
+    monkeypatch.setattr(NearSearch, "_begin", wary)
+    found = run(make, 14)
+    assert 0 < sum(count) < 0.7 * usual
+    monkeypatch.setattr(fused, "is_possible", lambda *_: False)
+    assert_same(found, run(make, 14))
 
 
 @pytest.mark.parametrize("name", ["gusts", "little damping", "soft"])

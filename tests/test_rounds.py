@@ -37,10 +37,12 @@ def hung() -> Body:
 @pytest.mark.parametrize("preset", ["Paper", "Leather", "Silk"])
 def test_a_loop_has_the_shape_of_the_elastica(preset, monkeypatch):
     """Width and height within 5 %; one round leaves a loop of paper shut, of leather swinging, of silk 4 % narrow."""
-    width, height = (check.value for check in list(loops._loop(preset, 24, "quads", "auto", False))[:2])
+    width, height = (
+        check.value for check in list(loops.looped(preset, Material.preset(preset), 24, "quads", "auto", False))[:2]
+    )
     assert max(abs(width), abs(height)) < 5.0
     monkeypatch.setattr(rounds, "MOST_UNDONE", np.inf)
-    plain = next(loops._loop(preset, 24, "quads", "auto", False)).value
+    plain = next(loops.looped(preset, Material.preset(preset), 24, "quads", "auto", False)).value
     assert abs(plain) > abs(width) + 3.0
 
 

@@ -280,6 +280,7 @@ def run_pytest(suite: Suite, python: Path, board: Board) -> None:
         # An empty profile: tests must neither depend on nor change the user's preferences.
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(resources), "PYTHONDONTWRITEBYTECODE": "1"}
         environment[VARIABLE] = str(progress)
+        environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # Two suites share the cores: more threads wait for them.
         if suite.kernels:
             environment.setdefault("PBD_KERNELS", suite.kernels)
         command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tools.progress", *suite.arguments]

@@ -16,6 +16,7 @@ from .broad_phase import SMOOTH_SHARE, BroadPhase, Rules, SurfacePair
 from .candidates import Candidates, concatenate, no_candidates
 from .collider import Collider
 from .motion_bound import MotionBounds
+from .narrow_phase import NearSearch
 from .penetration import Penetration
 from .seam_neighbors import SeamNeighbors
 from .surface import Surface
@@ -24,8 +25,9 @@ LATE_SHARE = 0.02
 """Up to this share of the vertices of a surface are queried again alone, rather than all of it."""
 
 CROWDED = 10
-"""Candidates between cloth and cloth, for each vertex of a body, from which on bounds last for one substep until the
-frame ends: most of a long list is never near, and each body that is queried alone is queried with all around it."""
+"""Candidates between cloth and cloth, for each vertex of a body, from which on no body is free, and if there are still
+as many, bounds last for one substep until the frame ends: most of a long list is never near, and each body that is
+queried alone is queried with all around it."""
 
 GUARD_MARGIN = 0.4
 """Share of the smallest kept distance by which vertices may be beyond their margins where only the guard follows."""
@@ -183,8 +185,9 @@ class CandidateList:
         still = self.bounds.is_still[self._bodies : -1]
         return [one.part for one, is_still in zip(self._surfaces[self._bodies :], still) if one and not is_still]
 
-    def watch(self, p: np.ndarray, lengths: Sequence[float]) -> Watch | None:
-        """What shows that no query is due in substeps of these lengths of time, or some of them; None if one is due.
+    def watch(self, p: np.ndarray, lengths: Sequence[float], near_search: NearSearch) -> Watch | None:
+        """What shows that no query is due in substeps of these lengths of time, or some of them, and nothing near;
+        None if one is due.
 
         p: Where particles will be, (3, N) [m].
         """
@@ -193,7 +196,7 @@ class CandidateList:
             return None
         motion = bounds.watch(lengths)
         cones = WatchedCones(fields.faces, *fields.checks[2:])
-        return Watch(p, motion, cones) if len(motion.steps) else None
+        return Watch(p, motion, cones, near_search.watch(self.rows, p)) if len(motion.steps) else None
 
     def update(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, before_guard: bool = False) -> bool:
         """Query where motion bounds or height fields are violated; whether the candidates have changed.
@@ -210,7 +213,7 @@ class CandidateList:
         if fields is not None:
             fresh = self._have_fields & ~(bounds.is_set & fields.are_known)
             is_late[fields.update(kernels, p, fresh, before_guard)] = True
-            expired |= bounds.keep_free(fields.is_level | ~self._have_fields)
+            expired |= bounds.keep_free(fields.is_smooth | ~self._have_fields)
         if expired.any():
             bounds.predict(x, p, expired)
             is_late |= expired.take(bounds.owner)
@@ -224,9 +227,13 @@ class CandidateList:
             kept = ~is_late.take(self._found.particles).any(axis=0)
             rows = concatenate([self._found.take(np.flatnonzero(kept)), rows])
         self._found, self._is_stale = rows, False
-        bounds.is_crowded |= (rows.particles[[0, 3]] < bounds.n).all(axis=0).sum() > CROWDED * bounds.n
-        self.rows = self._penetration.filter(rows)
+        is_crowded = (rows.particles[[0, 3]] < bounds.n).all(axis=0).sum() > CROWDED * bounds.n
         self.query_seconds += time.perf_counter() - began
+        if is_crowded and bounds.is_free.any():
+            bounds.invalidate(bounds.keep_free(np.zeros_like(bounds.is_free)))
+            return self.update(kernels, p, x, before_guard)
+        bounds.is_crowded |= is_crowded
+        self.rows = self._penetration.filter(rows)
         return True
 
     def late_candidates(self, kernels: Kernels, p: np.ndarray, x: np.ndarray, is_late: np.ndarray) -> Candidates:

@@ -280,10 +280,9 @@ class ContactConstraints(ContactRows):
         All bodies are free, and nothing else moves, or is to be led out. Bounds of what is not free are too short: a
         substep that has to be made again costs more than is saved.
         """
-        is_busy = self.candidate_list.rows.size or self.candidate_list.moving_parts or self.penetration.is_due
-        if is_busy or self.welds.active or self.rigid.active:
+        if self.candidate_list.moving_parts or self.penetration.is_due or self.welds.active or self.rigid.active:
             return None
-        return self.candidate_list.watch(self._p, np.diff(fractions, prepend=self._fraction).tolist())
+        return self.candidate_list.watch(self._p, np.diff(fractions, prepend=self._fraction).tolist(), self._near)
 
     def idle(self, h: float, fractions: Sequence[float]) -> None:
         """Take note of substeps of h seconds in which there was nothing to do, see `watch`."""

@@ -58,7 +58,6 @@ class HeightFields:
     Attributes:
         left_out: Which patches, and which neighborhoods, are height fields, as nodes of the tree of cells.
         is_smooth: Of which surfaces nearly all is one, (k + 1,) bool: few candidates are to be expected.
-        is_level: Of which all is one, also where larger patches are looked at, (k + 1,) bool.
         are_known: For which surfaces they have been looked for, (k + 1,) bool.
         checks: What is looked at in every substep.
     """
@@ -66,7 +65,7 @@ class HeightFields:
     def __init__(self, cells: Cells, surfaces: int) -> None:
         self._cells, self.left_out = cells, cells.left_out
         self.left_out.is_flat[:] = False
-        self.is_smooth, self.is_level, self.are_known = np.zeros((3, surfaces + 1), bool)
+        self.is_smooth, self.are_known = np.zeros((2, surfaces + 1), bool)
         nothing, none = np.zeros(0, int), np.zeros(0, np.int32)
         self.checks = ConeChecks(nothing, nothing, none, none, np.zeros((3, 0)), np.zeros(0))
 
@@ -122,7 +121,6 @@ class HeightFields:
                 is_smooth = is_known | ((angles <= SMOOTH_CONES[0]) & may_be)[1]
                 counts = (np.bincount(level.owner[theirs], each[theirs], len(which)) for each in (is_smooth, theirs))
                 smooth, all_patches = counts
-                self.is_level[which] = np.bincount(level.owner[wanted], minlength=len(which))[which] == 0
                 self.is_smooth[which] = (smooth >= SMOOTH_PATCHES * np.maximum(all_patches, 1.0))[which]
             is_smooth = self.is_smooth.take(level.owner) & (level.height <= PATCH_DEPTH - CELL_DEPTH)
             narrow, wide = np.where(is_smooth, np.array([SMOOTH_CONES]).T, np.array([CONES]).T)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernels
+from ..kernels.protocol.frames import WatchedRows
 from .candidates import Candidates, no_candidates
 from .contacts import Contacts
 
@@ -27,8 +28,7 @@ class NearSearch:
     """
 
     def __init__(self) -> None:
-        self._candidates = no_candidates()
-        self._distance, self._spare, self._before, self._closed = np.zeros(0), np.zeros(0), np.zeros((3, 0)), 0.0
+        self._begin(no_candidates(), np.zeros((3, 0)))
 
     def find(self, kernels: Kernels, candidates: Candidates, p: np.ndarray) -> np.ndarray:
         """Candidates that may be closer than their distance at positions p (3, N), (k,) int."""
@@ -39,11 +39,25 @@ class NearSearch:
             self._closed += closing
             self._before[:] = p
         else:
-            self._candidates, self._distance = candidates, (1.0 + ROUNDING) * candidates.min_distance
-            self._spare, self._before, self._closed = np.full(candidates.size, -np.inf), p.copy(), 0.0
+            self._begin(candidates, p)
         return kernels.near_candidates(
-            p, candidates.particles, candidates.normals, candidates.kind, self._distance, self._spare, self._closed
+            *(p, candidates.particles, candidates.normals, candidates.kind),
+            *(self._distance, self._spare, float(self._closed[0])),
         )
+
+    def watch(self, candidates: Candidates, p: np.ndarray) -> WatchedRows:
+        """What has to stay far apart; p: where particles are, or anywhere, if nothing is known of these, (3, N) [m]."""
+        if candidates is not self._candidates:
+            self._begin(candidates, p)
+        return WatchedRows(
+            *(candidates.particles, candidates.normals, candidates.kind),
+            *(self._distance, self._spare, self._before, self._closed),
+        )
+
+    def _begin(self, candidates: Candidates, p: np.ndarray) -> None:
+        """Measure all of them when asked next."""
+        self._candidates, self._distance = candidates, (1.0 + ROUNDING) * candidates.min_distance
+        self._spare, self._before, self._closed = np.full(candidates.size, -np.inf), p.copy(), np.zeros(1)
 
 
 def find_contacts(

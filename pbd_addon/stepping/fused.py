@@ -29,6 +29,7 @@ from ..kernels.protocol.frames import (
     Watch,
     WatchedCones,
     WatchedMotion,
+    WatchedRows,
     Wind,
 )
 from ..kernels.protocol.motion import Islands
@@ -47,7 +48,7 @@ HOOKS = ("begin_substep", "damp", "push", "predict", "couple", "end_substep", "r
 where that is missing or None."""
 
 
-MISSES = 2
+MISSES = 4
 """Substeps of a frame that may come out wrong because contact had something to do: to try costs one, to query more."""
 
 _IDS, _INDICES, _NUMBERS, _VECTORS = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros((3, 0))
@@ -58,6 +59,7 @@ NOTHING_MEETS = Watch(
         *(np.zeros((2, 0), bool), _NUMBERS, _NUMBERS, 0.0),
     ),
     WatchedCones(np.zeros((3, 0), np.int32), _INDICES, _INDICES, _VECTORS, _NUMBERS),
+    WatchedRows(np.zeros((4, 0), int), _VECTORS, np.zeros(0, np.int8), _NUMBERS, _NUMBERS, _VECTORS, _NUMBERS),
 )
 """For scenes without contact."""
 
@@ -67,7 +69,7 @@ class FusedSubsteps:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._can, self._misses = is_possible(frame), 0
+        self._can, self._misses, self._looked_at = is_possible(frame), 0, -1
 
     def run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
         """Run substeps of a schedule from the first one on, the state in place: how many, and the past of the next one.
@@ -78,6 +80,8 @@ class FusedSubsteps:
         """
         done, contact, watch = 0, self.frame.model.contact, NOTHING_MEETS
         stop = min(first + max(1, int(LONGEST_CALL / (SUBSTEP_COST * self.frame.state.x.shape[1]))), len(schedule.ends))
+        if first == self._looked_at:
+            return 0, past
         if self._can and contact.active:
             found = contact.watch(schedule.ends[first:stop])
             if found is None:
@@ -85,7 +89,8 @@ class FusedSubsteps:
             watch, stop = found, first + len(found.motion.steps)
         if self._can:
             done, past = self._run(schedule, first, stop, past, watch)
-            self._misses += done < stop - first
+            if done < stop - first:
+                self._misses, self._looked_at = self._misses + 1, first + done
             self._can = self._misses < MISSES if contact.active else done > 0
             if contact.active:
                 contact.idle(schedule.h, schedule.ends[first : first + done])

@@ -18,6 +18,7 @@ from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
 from .compile import FEW_BITS, helper, kernel, signature_of
 from .cones import outside_cones
+from .contact import closing_motion, near_candidates
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
 from .packing import lean, note, pack, straighten, unpack
@@ -147,7 +148,7 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
 KERNELS = table(
     island_motion=island_motion, approach=approach, extrapolate=extrapolate, gusts=gusts, push_by_air=push_by_air,
     predict=predict, velocities=velocities, strained=strained,
-    deviations=deviations, outside_cones=outside_cones,
+    deviations=deviations, outside_cones=outside_cones, closing_motion=closing_motion, near_candidates=near_candidates,
     **{f"repeated_{code}": each for code, (each, _) in enumerate(REPEATED)},
 )  # fmt: skip
 
@@ -155,6 +156,7 @@ _island_motion, _approach, _extrapolate = caller(island_motion), caller(approach
 _gusts, _push_by_air, _predict = caller(gusts), caller(push_by_air), caller(predict)
 _velocities, _strained = caller(velocities), caller(strained)
 _deviations, _outside_cones = caller(deviations), caller(outside_cones)
+_closing_motion, _near_candidates = caller(closing_motion), caller(near_candidates)
 
 
 @helper
@@ -217,7 +219,8 @@ def _moved(
 @helper
 def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bool:
     """Whether contact has nothing to do at p; then errors are observed. A comparison with what is no number fails."""
-    q, motion, (faces, first, stop, axes, cosines) = watch
+    q, motion, (faces, first, stop, axes, cosines), rows = watch
+    particles, normals, kind, distance, spare, before, closed = rows
     start, step, owner, counts, origin, steps, drifts, margins, drift_margins, observes = motion[:10]
     errors, errors_of_means, decay = motion[10:]
     n = p.shape[1]
@@ -236,6 +239,12 @@ def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bo
             return False
     if len(cosines) and _outside_cones(k.outside_cones, words, 0, (q, faces, first, stop, axes, cosines)).any():
         return False
+    if len(spare):
+        closed[0] += _closing_motion(k.closing_motion, words, 0, (q, before))
+        before[:] = q
+        given = q, particles, normals, kind, distance, spare, closed[0]
+        if len(_near_candidates(k.near_candidates, words, 0, given)):
+            return False
     for i in range(n):
         surface = owner[i]
         if observes[0, surface]:

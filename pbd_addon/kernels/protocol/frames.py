@@ -9,12 +9,14 @@ import numpy as np
 from .air import Sails
 from .arrays import (
     Booleans,
+    Bytes,
     Columns,
     Cubes,
     DenseIds,
     DenseIndexColumns,
     DenseIndices,
     DenseNumbers,
+    IdColumns,
     IndexColumns,
     Indices,
     Numbers,
@@ -161,6 +163,23 @@ class WatchedCones(NamedTuple):
     cosines: DenseNumbers
 
 
+class WatchedRows(NamedTuple):
+    """Candidates, of which none may come near, as for `near_candidates`.
+
+    Attributes:
+        before, closed: Where particles were, (3, N) [m], and how much closer they can have come until then, (1,) [m],
+            in and out.
+    """
+
+    particles: IdColumns
+    normals: Columns
+    kind: Bytes
+    distance: Numbers
+    spare: DenseNumbers
+    before: Vectors
+    closed: DenseNumbers
+
+
 class Watch(NamedTuple):
     """What has to stay true for contact to have nothing to do.
 
@@ -170,6 +189,7 @@ class Watch(NamedTuple):
     p: Vectors
     motion: WatchedMotion
     cones: WatchedCones
+    rows: WatchedRows
 
 
 class Motion(NamedTuple):
