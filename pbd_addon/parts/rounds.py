@@ -27,8 +27,8 @@ bending is hardly undone: a drape of cotton of 20 mm covers 37 % in one round, 4
 HELD, HELD_SHEARED, HELD_BLURRED = 0.5, 0.2, 0.1
 """Rounds go on down to these shares of the three limits. Without them they come and go: each time a loop of denim moves
 so much that they are not needed while it does, and it never comes to rest; with 0.5 of the last one, loops of paper
-with 25 and of leather with 35 steps swing from 12 to 45 mm for ever. Rounds leave a third to a half of the error by shear:
-with 0.3, drapes of silk and wool in 90 steps move at 28 and 44 mm/s for ever."""
+with 25 and of leather with 35 steps swing from 12 to 45 mm for ever. Rounds leave a third to a half of the error by
+shear: with 0.3, drapes of silk and wool in 90 steps move at 28 and 44 mm/s for ever."""
 
 BLURRED_SHARE = 0.2
 """The same over the change of the angles in a frame, where it does not show: as in `stepping.adaptive`."""
