@@ -41,7 +41,8 @@ def test_a_loop_has_the_shape_of_the_elastica(preset, monkeypatch):
         check.value for check in list(loops.looped(preset, Material.preset(preset), 24, "quads", "auto", False))[:2]
     )
     assert max(abs(width), abs(height)) < 5.0
-    monkeypatch.setattr(rounds, "MOST_UNDONE", np.inf)
+    for limit in ("MOST_UNDONE", "MOST_SHEARED"):
+        monkeypatch.setattr(rounds, limit, np.inf)
     plain = next(loops.looped(preset, Material.preset(preset), 24, "quads", "auto", False)).value
     assert abs(plain) > abs(width) + 3.0
 

@@ -55,17 +55,17 @@ FIGURES: dict[str, Figures] = {
     "Rubber Sheet": sheet(0.95, 1500.0, 500.0, 1.7e-4, 1.2, 0.02, 1.0, 0.001, stretch_damping=0.01),
     "Paper": sheet(0.08, 300_000.0, 115_000.0, 2.7e-4, 1.2, 0.02, 0.4, 0.001),
     "Party Balloon": sheet(
-        *(0.011, 150.0, 50.0, 1.0e-6, 0.24, 0.02, 0.8, 0.001),
+        *(0.011, 150.0, 50.0, 1.0e-6, 0.31, 0.02, 0.8, 0.001),
         damping=2.0,
         pressure_mode="VOLUME",
         pressure=1.0,
         rubber=True,
     ),
     "Foil Balloon": sheet(
-        0.042, 54_000.0, 20_000.0, 1.2e-5, 0.24, 0.02, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
+        0.042, 54_000.0, 20_000.0, 1.2e-5, 0.31, 0.02, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Beach Ball": sheet(
-        0.25, 3000.0, 1000.0, 1.3e-5, 0.24, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
+        0.25, 3000.0, 1000.0, 1.3e-5, 0.31, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Air Mattress": sheet(
         0.5, 6000.0, 2000.0, 1.1e-4, 0.6, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="GAS", overpressure=3000.0

@@ -944,7 +944,7 @@ TEXTS = {
     "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "Liter, die Volumen hält, oder Außenluft, mit der Gas beginnt, für alle Teile zusammen: womit flache Bahnen gefüllt werden. Folienballon von 45 cm 14 l, 0: nach dem Ruhevolumen",
     "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "Die Zugsteifigkeit lässt beim Dehnen nach wie bei Gummi und nimmt jenseits der dreifachen Länge wieder zu. Ein Ballon braucht am Anfang den größten Druck",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "Widerstandsbeiwert von Luft, die an der Oberfläche entlangstreicht. Gewebe 0.03, Folie 0.02",
-    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.24, 0 feels no wind": "Widerstandsbeiwert von Luft, die gegen die Oberfläche bläst. Gewebe 1.2, jede Seite eines Balls 0.24, 0 spürt keinen Wind",
+    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "Widerstandsbeiwert von Luft, die gegen die Oberfläche bläst. Gewebe 1.2, jede Seite eines Balls 0.31, 0 spürt keinen Wind",
     "Curve Guide": "Kurvenführung",
     "Boid": "Boid",
     "Charge": "Ladung",

@@ -944,7 +944,7 @@ TEXTS = {
     "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "Litros que mantiene Volumen, o de aire de fuera con los que empieza Gas, para todas las piezas juntas: con lo que se llenan láminas planas. Globo de film de 45 cm 14 l, 0: según el volumen en reposo",
     "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "La tensión cede al estirarse como la de la goma y vuelve a crecer más allá del triple de la longitud. Un globo necesita la mayor presión al principio",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "Coeficiente de arrastre del aire que se desliza por la superficie. Tela 0.03, lámina 0.02",
-    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.24, 0 feels no wind": "Coeficiente de arrastre del aire que sopla contra la superficie. Tela 1.2, cada lado de un balón 0.24, 0 no siente el viento",
+    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "Coeficiente de arrastre del aire que sopla contra la superficie. Tela 1.2, cada lado de un balón 0.31, 0 no siente el viento",
     "Curve Guide": "Guía de curva",
     "Boid": "Boide",
     "Charge": "Carga",

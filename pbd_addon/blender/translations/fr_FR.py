@@ -944,7 +944,7 @@ TEXTS = {
     "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "Litres que Volume maintient, ou d'air du dehors avec lesquels Gaz commence, pour toutes les pièces ensemble : de quoi remplir des feuilles plates. Ballon en film de 45 cm 14 l, 0 : selon le volume au repos",
     "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "La tension faiblit à l'étirement comme celle du caoutchouc, et remonte au-delà du triple de la longueur. Un ballon demande le plus de pression au début",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "Coefficient de traînée de l'air qui glisse le long de la surface. Tissu 0.03, film 0.02",
-    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.24, 0 feels no wind": "Coefficient de traînée de l'air qui souffle contre la surface. Tissu 1.2, chaque côté d'une balle 0.24, 0 ne sent pas le vent",
+    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "Coefficient de traînée de l'air qui souffle contre la surface. Tissu 1.2, chaque côté d'une balle 0.31, 0 ne sent pas le vent",
     "Curve Guide": "Guide de courbe",
     "Boid": "Boïde",
     "Charge": "Charge",

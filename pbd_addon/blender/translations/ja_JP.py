@@ -944,7 +944,7 @@ TEXTS = {
     "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "ボリュームが保つ、または気体が最初に持つ外気のリットル（全ての部分の合計）。平らなシートを満たす量。45 cm のフィルム風船 14 l、0 では静止時の体積",
     "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "ゴムのように、伸ばすと張力が弱まり、長さの3倍を超えると再び硬くなります。風船は膨らませ始めに最も高い圧力が要ります",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "表面に沿って流れる空気の抗力係数。布 0.03、フィルム 0.02",
-    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.24, 0 feels no wind": "表面に当たる空気の抗力係数。布 1.2、ボールの各面 0.24、0 は風を受けません",
+    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "表面に当たる空気の抗力係数。布 1.2、ボールの各面 0.31、0 は風を受けません",
     "Curve Guide": "カーブガイド",
     "Boid": "ボイド",
     "Charge": "電荷",

@@ -944,7 +944,7 @@ TEXTS = {
     "Liters that Volume holds, or of outside air that Gas begins with, for all pieces together: what flat sheets are filled with. Foil balloon of 45 cm 14 l, 0: by the rest volume": "“体积”保持的升数，或“气体”开始时的外部空气升数，所有部分合计：用于充满平放的片材。45 cm 铝箔气球 14 l，0：按静止体积",
     "Tension softens as rubber does when it is stretched, and stiffens again beyond three times the length. A balloon needs the most pressure at the beginning": "拉伸时张力像橡胶一样变软，超过三倍长度后再次变硬。气球在开始时需要最大的压力",
     "Drag coefficient of air that slides along the surface. Cloth 0.03, film 0.02": "沿表面流动的空气的阻力系数。布料 0.03，薄膜 0.02",
-    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.24, 0 feels no wind": "吹向表面的空气的阻力系数。布料 1.2，球的每一面 0.24，0 表示不受风",
+    "Drag coefficient of air that blows against the surface. Cloth 1.2, each side of a ball 0.31, 0 feels no wind": "吹向表面的空气的阻力系数。布料 1.2，球的每一面 0.31，0 表示不受风",
     "Curve Guide": "曲线导引",
     "Boid": "群体",
     "Charge": "电荷",
