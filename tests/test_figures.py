@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures import characters, curves, folds, run, sections, sheets, springs
+from benchmarks.figures.beginnings import BEGINNINGS, TOLERANCE, read
 from helpers.crossings import crossing_pairs, is_closed
 from pbd_addon import Body
 
@@ -133,11 +134,18 @@ def test_one_figure_leaves_the_others_as_they_are():
     assert second.count("## ") == 2
 
 
+@pytest.mark.parametrize("figure", BEGINNINGS)
+def test_the_page_is_of_this_code(figure):
+    """What each scene does in its first frames is what it did when its figure was made; else: `make figures`."""
+    noted = read(run.section(run.PAGE.read_text(encoding="utf-8"), figure))
+    assert BEGINNINGS[figure]() == pytest.approx(noted, rel=TOLERANCE)
+
+
 def test_the_page_is_as_the_script_writes_it():
     text = run.PAGE.read_text(encoding="utf-8")
     assert run.page(text, {}) == text
     there = re.findall(r"<!-- (?!end)([\w-]+) -->", text)
-    assert there == list(sections.SECTIONS)
+    assert there == list(sections.SECTIONS) == list(BEGINNINGS)
 
 
 def test_curves_are_where_their_values_are():

@@ -12,7 +12,8 @@ import argparse
 import time
 from pathlib import Path
 
-from .sections import SECTIONS
+from .beginnings import BEGINNINGS, noted
+from .sections import SECTIONS, paragraphs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "figures.md"
 HEAD = """# The papers' figures, made anew
@@ -31,7 +32,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="instead of all figures")
     for name in parser.parse_args().only:
         begun = time.perf_counter()
-        text = SECTIONS[name][1]()
+        text = paragraphs(SECTIONS[name][1](), noted(BEGINNINGS[name]()))
         old = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
         PAGE.write_text(page(old, {name: text}), encoding="utf-8")
         print(f"{name}: {time.perf_counter() - begun:.0f} s", flush=True)
@@ -46,12 +47,15 @@ def page(old: str, made: dict[str, str]) -> str:
     """
     parts = [HEAD]
     for name, (title, _) in SECTIONS.items():
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        kept = old.partition(begin)[2].partition(end)[0].strip()
-        text = made.get(name) or kept.partition("\n")[2].strip()
+        text = made.get(name) or section(old, name).partition("\n")[2].strip()
         if text:
-            parts.append(f"{begin}\n## {title}\n\n{text}\n{end}")
+            parts.append(f"<!-- {name} -->\n## {title}\n\n{text}\n<!-- end of {name} -->")
     return "\n\n".join(parts) + "\n"
+
+
+def section(text: str, name: str) -> str:
+    """The section of a figure of a page, with its title."""
+    return text.partition(f"<!-- {name} -->")[2].partition(f"<!-- end of {name} -->")[0].strip()
 
 
 if __name__ == "__main__":
