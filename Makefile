@@ -12,10 +12,10 @@ PLATFORMS ?= linux-x64 windows-x64 macos-arm64
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo pictures store repository figures test test-all lint types build bench setup format clean missing python
+.PHONY: help demo pictures store repository figures test test-all lint types build bench calibrate setup format clean missing python
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
 
 demo: python ## Bake sample scenes in Blender and render them into one picture
 	@$(PYTHON) tools/environments.py run sample_blends/make_demo.py $(ARGS)
@@ -52,6 +52,9 @@ build: python ## Build and validate the zips in dist/ with Blender's own tool; P
 
 bench: python ## Our solver beside Blender's and pyPBD, half an hour; ARGS=--quick takes three minutes and saves nothing
 	@$(PYTHON) tools/environments.py bench $(ARGS)
+
+calibrate: python ## Fabrics beside published drapes; writes benchmarks/calibration/report.md; ARGS=--quick prints Cotton
+	@$(PYTHON) tools/environments.py run -m benchmarks.calibration $(ARGS)
 
 setup: python ## Only make the environments under .venvs/
 	@$(PYTHON) tools/environments.py setup $(BLENDER)

@@ -7,12 +7,12 @@ from ..pbd_addon.blender import error_sentences, garment
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context, Object
 from ..pbd_addon.blender.read.pins import ensure_group
-from ..pbd_addon.blender.scene.arrays import values
+from ..pbd_addon.blender.scene.arrays import edge_vertices, values
 from ..pbd_addon.blender.scene.surfaces import Surface
 from ..pbd_addon.blender.settings.field_properties import unset
 from ..pbd_addon.blender.timeline import cost_estimate
 from ..pbd_addon.contact.crossings import crossing_faces
-from ..pbd_addon.meshes.mesh import fans
+from ..pbd_addon.meshes.mesh import connected_components, fans
 from . import body, checks, colliders, proxy
 from .base import Action, rpt
 
@@ -65,7 +65,9 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
 
     @staticmethod
     def is_figure(context: Context) -> checks.Why:
-        obj = context.object
+        obj, done = context.object, context.window_manager.operators
+        if done and done[-1].bl_idname == MESH_OT_pbd_garment_from_selection.__name__:
+            return ""  # Else what it has made, in Object Mode, would hide the panel at the lower left.
         if obj is None or obj.mode != "EDIT" or obj.type != "MESH":
             return "Select faces of a figure in Edit Mode"
         return f"'{obj.name}' is PBD itself: take faces of what is not" if obj.pbd.enabled else ""
@@ -74,7 +76,7 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
 
     def run(self, context: Context) -> str:
         figure = context.object
-        if not figure.data.total_face_sel:
+        if figure is None or figure.mode != "EDIT" or figure.type != "MESH" or not figure.data.total_face_sel:
             raise PBDError("Select the faces that the garment is to cover first")
         bpy.ops.object.mode_set(mode="OBJECT")
         try:
@@ -130,4 +132,7 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
         said = rpt("'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them")
         if not freed.left_out:
             said = rpt("'{name}' has {count} vertices")
-        return said.format(name=made.name, count=len(made.data.vertices), left=freed.left_out)
+        pieces = len(np.unique(connected_components(edge_vertices(made.data), len(made.data.vertices))))
+        if pieces > 1:  # Hands hang beside hips, and x-ray selects through.
+            said = rpt("'{name}' has {count} vertices in {pieces} pieces: undo and deselect what does not belong")
+        return said.format(name=made.name, count=len(made.data.vertices), left=freed.left_out, pieces=pieces)

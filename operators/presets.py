@@ -9,7 +9,6 @@ from bpy.app.translations import pgettext_tip as tip
 from ..pbd_addon.blender.errors import PBDError
 from ..pbd_addon.blender.kinds import Context
 from ..pbd_addon.blender.settings import presets
-from ..pbd_addon.bodies.presets import ABOUT
 from . import checks
 from .base import NO_UNDO, Action, rpt
 
@@ -55,9 +54,9 @@ class OBJECT_OT_pbd_preset(Action, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: Context, properties: bpy.types.OperatorProperties) -> str:
-        """What this material is for."""
+        """What this material is for, and where its figures are from."""
         name = bpy.path.display_name(os.path.basename(properties.filepath), title_case=False)
-        return tip(ABOUT.get(name, "A material of yours"))
+        return presets.about(name) if name in presets.PRESETS else tip("A material of yours")
 
     def run(self, context: Context) -> None:
         if self.name in presets.PRESETS:

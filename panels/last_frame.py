@@ -52,9 +52,9 @@ def draw_costs(layout: Layout, context: Context, report: Any) -> None:
         col.prop_enum(context.scene.pbd, "collisions", "FAST", text="Fast Self Collisions")
 
 
-def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
-    """A line where steps were chosen or added, and one that says how far the shape is from the converged one."""
-    names = {
+def causes() -> dict[str, str]:
+    """What steps can be due to, as the panels call it."""
+    return {
         "motion": iface("Motion"),
         "stretch": iface("Tension"),
         "shear": iface("Shear"),
@@ -64,6 +64,24 @@ def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
         "colliders": iface("Colliders"),
         "rigid": iface("Rigid Body"),
     }
+
+
+def short_advice(report: Any) -> str:
+    """What the status line says of a shape that is farther from the converged one than accepted, "" of others."""
+    advice = None if report is None else report.advice
+    if advice is None:
+        return ""
+    share = math.ceil(100.0 * report.shape_error)
+    if advice.substeps:
+        return iface("{kind} {share} % off: Quality {steps}").format(
+            kind=causes()[advice.kind], share=share, steps=advice.substeps
+        )
+    return iface("{kind} {share} % off, see Details").format(kind=causes()[advice.kind], share=share)
+
+
+def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
+    """A line where steps were chosen or added, and one that says how far the shape is from the converged one."""
+    names = causes()
     if report.reason in names:
         line = iface("{steps} steps a frame, because of: {why}")
         draw_sentence(layout, context, line.format(steps=report.substeps, why=names[report.reason]), "INFO")

@@ -18,7 +18,6 @@ class OBJECT_MT_pbd(bpy.types.Menu):
         layout.operator("mesh.primitive_pbd_cloth_add", text="New Cloth Grid", icon="MESH_GRID")
         layout.operator("mesh.primitive_pbd_balloon_add", text="New Balloon", icon="MESH_ICOSPHERE")
         layout.operator("object.pbd_import_pattern", icon="IMPORT")
-        layout.operator("object.pbd_test_sheet")
         layout.operator("object.pbd_copy_to_selected", text="Copy Cloth Settings to Selected", icon="COPYDOWN")
         layout.operator("object.pbd_test_sheet", icon="SPREADSHEET")
         layout.operator("object.pbd_make_override", icon="LIBRARY_DATA_OVERRIDE")

@@ -7,7 +7,7 @@ from ..pbd_addon.blender.doctor import setup_findings, shown
 from ..pbd_addon.blender.kinds import Context, Icon, Layout, Scene
 from ..pbd_addon.blender.scene import linked
 from ..pbd_addon.blender.timeline import causes, cost_estimate, session
-from .last_frame import draw_convergence, draw_costs, in_contact, is_mainly_contact
+from .last_frame import draw_convergence, draw_costs, in_contact, is_mainly_contact, short_advice
 from .places import BodyPanel
 from .rows import ICON, draw_sentence, file_size, row_width, text_width
 
@@ -86,7 +86,7 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         return iface("Edited: press Reset to start from it"), "INFO", False
     found = causes.colliders(running, context.object) if running is not None else []
     if found:
-        return found[0].text, "ERROR", False
+        return fitted(context, found[0].text, found[0].name), "ERROR", False
     if running is not None and running.report is not None and running.report.no_room:
         return iface("Colliders leave cloth no room"), "ERROR", False
     if running is not None and running.report is not None and running.report.pierced:
@@ -95,6 +95,10 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         frame = running.scene_sim.sewn_until(context.object.session_uid, context.scene)
         if frame:
             return iface("Sewing until frame {frame}").format(frame=frame), "TIME", False
+    if running is not None and simulated(context, running) and not is_playing(context):
+        said = short_advice(running.report)  # While it plays, it would come and go with each swing.
+        if said:
+            return said, "ERROR", False
     said = summary(context, running)
     if said:
         return said, "ERROR" if has_warning(context.scene, running) else "TIME", False
@@ -103,6 +107,22 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         return iface("Press Space to simulate"), "INFO", False
     takes = iface("Press Space: {seconds} s a frame").format(seconds=cost_estimate.rounded(seconds))
     return takes, "TIME", False
+
+
+def fitted(context: Context, text: str, name: str) -> str:
+    """The text, with so much of the name cut off that the rest is to be read beside the icon and the button."""
+    room = row_width(context) - 2.0 * ICON if context.region is not None else float("inf")
+    shown = text
+    for kept in range(len(name) - 1, 2, -1):
+        if text_width(context, shown) <= room:
+            break
+        shown = text.replace(name, name[:kept] + "…")
+    return shown
+
+
+def is_playing(context: Context) -> bool:
+    """Whether the timeline runs in this window."""
+    return context.screen is not None and context.screen.is_animation_playing
 
 
 def simulated(context: Context, running: session.Record) -> set[int]:

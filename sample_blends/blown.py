@@ -435,7 +435,7 @@ def spinnaker() -> None:
     stage.build((0.05, 0.16, 0.26))
     # With the usual 20 steps, gusts lengthen a sail this light by 4 % at its corners.
     kit.set_pbd(scene, substeps=40, wind_direction=(1.0, 0.12, 0.0), wind_turbulence=35.0, wind_eddy=0.8)
-    kit.key(scene, "pbd.wind_speed", {1: 0.5, 10: 0.5, 34: 4.5})
+    kit.key(scene, "pbd.wind_speed", {1: 0.5, 16: 0.5, 36: 4.0})
     varnish, white = stage.wood("Mahogany", (0.20, 0.05, 0.015)), stage.enamel("Hull", (0.78, 0.74, 0.66))
     spruce = stage.wood("Spruce", (0.56, 0.34, 0.14))
     add_hull(white, varnish)

@@ -59,7 +59,7 @@ def letters() -> None:
     """A word of foil that fills up in a second, as the operator makes it."""
     scene = kit.begin(frames=72)
     stage.build((0.45, 0.16, 0.2))
-    bpy.ops.mesh.primitive_pbd_balloon_text_add(text="PBD", size=0.6, location=(0.0, 0.0, 0.3))
+    bpy.ops.mesh.primitive_pbd_balloon_text_add(text="PBD", hold="FLOAT", size=0.6, location=(0.0, 0.0, 0.3))
     word = bpy.context.object
     word.name = word.data.name = "Letters"
     word.rotation_euler = (0.0, 0.0, math.radians(8.0))

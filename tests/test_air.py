@@ -47,15 +47,15 @@ def test_a_flat_sheet_falls_at_last_with_its_terminal_speed(kernels, preset):
 
 @BACKENDS
 @pytest.mark.parametrize("cells", [1, 5, 40])
-@pytest.mark.parametrize("angle", [15.0, 45.0, 90.0])
-def test_a_sail_feels_the_force_across_it_at_any_resolution(kernels, cells, angle):
-    """Half rho C_n U² A sin(angle) across, half rho C_t U² A cos(angle) along; angle between wind and sail."""
+@pytest.mark.parametrize(("angle", "across"), [(10.0, 0.4045), (45.0, 1.1314), (90.0, 1.2)])
+def test_a_sail_feels_the_force_across_it_at_any_resolution(kernels, cells, angle, across):
+    """Half rho C_N U² A across, by Duchemin's law 2 sin / (1 + sin²); half rho C_t U² A cos(angle) along."""
     speed, theta = 8.0, math.radians(angle)
     body = sheet(cells, 1.0)
     wind = Wind((speed * math.cos(theta), 0.0, speed * math.sin(theta)), turbulence=0.0)
     found = first_force(body, wind=wind, kernels=kernels)
     pressure = 0.5 * AIR_DENSITY * speed**2
-    expected = [pressure * 0.03 * math.cos(theta), 0.0, pressure * 1.2 * math.sin(theta)]
+    expected = [pressure * 0.03 * math.cos(theta), 0.0, pressure * across]
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
 
 
@@ -91,7 +91,7 @@ def test_nothing_is_ever_faster_than_the_wind_that_drives_it(kernels, preset, su
     """Free cloth in a gale, also in so few substeps that an explicit force would throw it back.
 
     Where it flaps, one vertex hands momentum on to the next, which is faster then: nylon in 20, 40, 80, 160 substeps
-    by 8.7, 10, 4.6, 4.5 %.
+    by 6.9, 10, 7.9, 5.4 %.
     """
     speed = 40.0
     body = sheet(8, 0.5, preset)
@@ -151,7 +151,7 @@ def flag(preset: str, **settings: object) -> tuple[Simulation, Body]:
 
 
 @pytest.mark.usefixtures("fastest_kernels")
-@pytest.mark.parametrize(("speed", "least", "most"), [(6.0, 3.0, 7.0), (12.0, 5.0, 14.0)])
+@pytest.mark.parametrize(("speed", "least", "most"), [(6.0, 3.0, 8.0), (12.0, 5.0, 14.0)])
 def test_a_flag_flutters_and_goes_on(speed, least, most):
     """Ten seconds; at the end it is as lively as before. Over two seconds: 19 s on one core, with what it touches."""
     simulation, body = flag("Cotton", wind=Wind((speed, 0.0, 0.0)), self_collision=False)

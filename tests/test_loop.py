@@ -9,6 +9,7 @@ import pytest
 
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Material, Simulation, Wind
+from pbd_addon.contact.crossings import crossing_pairs
 from pbd_addon.frames import loop
 from pbd_addon.frames.loop import Cloth, Obstacle, Pair
 
@@ -153,6 +154,50 @@ def test_an_open_obstacle_has_two_sides():
 def quads_to_triangles(quads):
     """Both halves of each."""
     return [half for a, b, c, d in quads for half in ((a, b, c), (a, c, d))]
+
+
+def crossings(shape, faces, other=None, other_faces=None):
+    """How many edges of two meshes go through faces of the other, or of one through its own."""
+    places = np.concatenate([shape, np.zeros((0, 3)) if other is None else other])
+    one, two = np.asarray(faces), np.asarray(faces if other is None else other_faces) + (other is not None) * len(shape)
+    sides = [np.concatenate([some[:, [k, k - 2]] for k in range(3)]) for some in (one, two)]
+    x = np.ascontiguousarray(places.T)
+    return sum(len(crossing_pairs(x, a.T, b.T)[0]) for a, b in ((sides[0], two), (sides[1], one)))
+
+
+def test_layers_that_a_fade_puts_through_each_other_come_apart():
+    """A folded sheet with a bulge in its upper layer, which has turned over into the lower one: lengths are right."""
+    vertices, quads = grid(20, 10, 1.0, 0.5)
+    body, turn = Body(vertices, quads), vertices[:, 0] / 0.02
+    flat = np.column_stack([-np.abs(vertices[:, 0]), vertices[:, 1], 0.02 * np.tanh(turn)])
+    bulge = np.where(turn > 0, 0.06 * np.exp(-(((flat[:, :2] - [-0.25, 0.0]) / 0.1) ** 2).sum(axis=1)), 0.0)
+    folded, bulged = (flat + way * bulge[:, None] * [0.0, 0.0, 1.0] for way in (1.0, -1.0))
+    early, wrong = (np.repeat(some[None], 3, axis=0) for some in (folded, bulged))
+    faces = body.mesh.triangles
+    assert not crossings(folded, faces) and crossings(bulged, faces) > 10
+    cloth = Cloth(body.mesh.edges, body.mesh.diagonals, far(len(vertices)), faces, meets_itself=True)
+    for found in loop.project(wrong, early, early, cloth):
+        assert not crossings(found, faces)
+        assert np.abs(found - folded).max() < 0.12
+    assert crossings(loop.project(wrong, early, early, cloth._replace(meets_itself=False))[0], faces) > 10
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_small_ball_in_a_large_face_comes_out(side):
+    """No vertex is near it; or the cloth belongs into a tall box, whose edges it has around its own."""
+    vertices, quads = grid(3, 3, 0.9, 0.9)
+    body = Body(vertices, quads)
+    if side > 0:
+        points, triangles = icosphere(2, 0.05)
+        points[:, 2] -= 0.02
+    else:
+        points, triangles = icosphere(1, 0.6)
+    blended = np.repeat(vertices[None], 2, axis=0)
+    cloth = Cloth(body.mesh.edges, body.mesh.diagonals, far(len(vertices)), body.mesh.triangles)
+    assert crossings(vertices, body.mesh.triangles, points, triangles)
+    found = loop.project(blended, blended, blended, cloth, [[Obstacle(points, triangles, 0.005, side)]] * 2)
+    assert not any(crossings(one, body.mesh.triangles, points, triangles) for one in found)
+    assert np.abs(found - blended).max() < 0.1 + 0.2 * (side < 0)
 
 
 def test_a_loop_is_in_time_with_the_range():

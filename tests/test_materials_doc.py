@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pbd_addon import PRESETS, Material
+from pbd_addon.bodies.presets import EVIDENCE, EVIDENT
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "materials.md"
 
@@ -23,7 +24,7 @@ COLUMNS = {
     "Friction": "friction",
     "Distance [m]": "thickness",
 }
-OF_FABRICS = {"Weft tension": "weft_stretch", "Weft bending": "weft_bend"}
+OF_FABRICS = {"Weft tension": "weft_stretch", "Weft bending": "weft_bend", "Bending friction [N]": "bend_friction"}
 """Columns of the first table alone."""
 VALUE_OF_MODE = {"VOLUME": "pressure", "GAS": "overpressure", "OVERPRESSURE": "overpressure"}
 ORIGINS = {"p", "d", "e"}
@@ -77,6 +78,12 @@ def test_the_figures_are_those_of_the_preset(name):
     """The row says all: a material made from it and the defaults is the preset, to the last field."""
     assert set(COLUMNS) <= set(TABLE[name])
     assert documented(TABLE[name]) == PRESETS[name]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_tooltips_say_where_figures_are_from_as_the_tables_do(name):
+    names = {field: column for column, field in COLUMNS.items()}
+    assert EVIDENCE[name] == "".join(TABLE[name][names[field]].split()[1] for field in EVIDENT)
 
 
 def test_every_preset_has_a_paragraph_on_its_figures():

@@ -9,8 +9,8 @@ same folds, those of the finest.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,6 @@ DT = 1.0 / 24.0
 FRAMES, AVERAGED = 120, 24
 DRAG = 5.0
 """Slows down what would swing for long; it moves no shape at rest [1/s]."""
-
-RADIUS, SUPPORT = 0.15, 0.09
-"""Of the cloth, and of what it hangs over, where it is pinned [m]."""
 
 FOLDS, TRACE = 6, 0.005
 """Folds that a drape begins with, and how high they are at its edge [m]. With 160 steps, cotton covers 73.4 to 74.2 %
@@ -49,18 +46,21 @@ class Drape(NamedTuple):
         converged: The share that its shadow covers, with `STEPS` steps and dihedral or isometric bending as at the
             default, mean over `STARTS`, which differ by up to 14 points; made by `remake`, which is
             `make bench ARGS="--only truth --full"` [%].
+        radius, support: Of the cloth, and of what it hangs over, where it is pinned [m].
     """
 
     preset: str
     size: float
     mesh: str
     converged: float
+    radius: float = 0.15
+    support: float = 0.09
 
 
 DRAPES = [
     Drape("Cotton", 0.01, "quads", 69.3),
     Drape("Silk", 0.01, "quads", 53.3),
-    Drape("Wool", 0.01, "quads", 51.5),
+    Drape("Wool", 0.01, "quads", 52.6),
     Drape("Denim", 0.01, "quads", 76.7),
     Drape("Cotton", 0.02, "quads", 60.3),
     Drape("Cotton", 0.0075, "quads", 65.9),
@@ -105,15 +105,16 @@ def remake(kernels: str) -> None:
         DRAPES[k] = drape._replace(converged=cover(drape, kernels, False, STEPS)[0])
 
 
-def disc(drape: Drape, start: int, **more: float) -> Body:
-    """The disc, level but for a trace of folds, pinned within `SUPPORT`; more: of its material."""
-    cells = 2 * round(RADIUS / drape.size)
-    rest, quads = grid(cells, cells, 2.0 * RADIUS, 2.0 * RADIUS)
+def disc(drape: Drape, start: int, **more: Any) -> Body:
+    """The disc, level but for a trace of folds, pinned within its support; more: of its material."""
+    radius, support = drape.radius, drape.support
+    cells = 2 * round(radius / drape.size)
+    rest, quads = grid(cells, cells, 2.0 * radius, 2.0 * radius)
     faces = np.array(quads)
     if drape.mesh == "Delaunay":
         rest, faces = jittered_sheet(cells + 1)
-        rest = 2.0 * RADIUS * rest
-    faces = faces[np.linalg.norm(rest[faces].mean(axis=1), axis=1) < RADIUS]
+        rest = 2.0 * radius * rest
+    faces = faces[np.linalg.norm(rest[faces].mean(axis=1), axis=1) < radius]
     if drape.mesh == "turned":
         turn = np.exp(1j * np.radians(22.0)) * (rest[:, 0] + 1j * rest[:, 1])
         rest = np.column_stack([turn.real, turn.imag, rest[:, 2]])
@@ -122,29 +123,48 @@ def disc(drape: Drape, start: int, **more: float) -> Body:
     out = np.linalg.norm(rest, axis=1)
     angle = np.arctan2(rest[:, 1], rest[:, 0]) + start * 2.0 * np.pi / FOLDS / STARTS
     begin = rest.copy()
-    begin[:, 2] = TRACE * np.cos(FOLDS * angle) * np.maximum(out - SUPPORT, 0.0) / (RADIUS - SUPPORT)
-    pins = np.flatnonzero(out <= SUPPORT + 1e-9)
+    begin[:, 2] = TRACE * np.cos(FOLDS * angle) * np.maximum(out - support, 0.0) / (radius - support)
+    pins = np.flatnonzero(out <= support + 1e-9)
     material = dataclasses.replace(Material.preset(drape.preset), **more)
     return Body(begin, ids.reshape(faces.shape).tolist(), material, pins=pins, rest_vertices=rest)
 
 
 def cover(drape: Drape, kernels: str, automatic: bool, steps: int = 20) -> tuple[float, float]:
     """The share of the ring that the shadow covers in the last second [%], and the steps of the last frames: means."""
-    found = [_cover(drape, start, kernels, automatic, steps) for start in range(STARTS)]
-    return float(np.mean([share for share, _ in found])), float(np.mean([count for _, count in found]))
+    found = [hung(drape, start, kernels, automatic, steps) for start in range(STARTS)]
+    return float(np.mean([one.share for one in found])), float(np.mean([one.steps for one in found]))
 
 
-def _cover(drape: Drape, start: int, kernels: str, automatic: bool, steps: int) -> tuple[float, int]:
-    body = disc(drape, start, drag=DRAG)
+class Hung(NamedTuple):
+    """A disc that has come to rest.
+
+    Attributes:
+        share: Of the ring that the shadow covers, mean of the last second [%].
+        steps: Of the last frame.
+        body, x: It, and where its vertices are, (n, 3) [m].
+    """
+
+    share: float
+    steps: int
+    body: Body
+    x: np.ndarray
+
+
+def hung(
+    drape: Drape, start: int, kernels: str, automatic: bool, steps: int = 20, more: Mapping[str, Any] | None = None
+) -> Hung:
+    """The disc after five seconds; more: of its material."""
+    body = disc(drape, start, **{"drag": DRAG, **(more or {})})
     simulation = Simulation([body], kernels=kernels, automatic=automatic, substeps=steps, self_collision=False)
     reports = [simulation.step(DT) for _ in range(FRAMES - AVERAGED)]
-    held, whole = np.pi * SUPPORT**2, shadow(body.rest_vertices, body.mesh.triangles)
+    held, whole = np.pi * drape.support**2, shadow(body.rest_vertices, body.mesh.triangles)
     areas = []
     for frame in range(AVERAGED):
         reports.append(simulation.step(DT))
         if frame % 6 == 5:
             areas.append(shadow(simulation.positions(body), body.mesh.triangles))
-    return 100.0 * (float(np.mean(areas)) - held) / (whole - held), reports[-1].substeps
+    share = 100.0 * (float(np.mean(areas)) - held) / (whole - held)
+    return Hung(share, reports[-1].substeps, body, simulation.positions(body).copy())
 
 
 CELL = 5e-4

@@ -44,7 +44,7 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
     for preset in QUICK_LOOPED if quick else LOOPED:
         for cells in CELLS:
             for mesh in ("quads",) if quick or cells == CELLS[1] else ("quads", "triangles"):
-                yield from _loop(preset, cells, mesh, kernels, automatic)
+                yield from looped(preset, Material.preset(preset), cells, mesh, kernels, automatic)
     for preset in ("Paper",) if quick else ("Paper", "Leather", "Denim"):
         for closer in CLOSER:
             yield _buckled(preset, closer, kernels, automatic)
@@ -59,8 +59,9 @@ def strip(cells: int, length: float, mesh: str) -> tuple[np.ndarray, list[list[i
     return vertices, faces, np.flatnonzero((vertices[:, 0] < 1e-9) | (vertices[:, 0] > length - 1e-9))
 
 
-def _loop(preset: str, cells: int, mesh: str, kernels: str, automatic: bool) -> Iterator[Check]:
-    material = dataclasses.replace(Material.preset(preset), drag=DRAG)
+def looped(name: str, material: Material, cells: int, mesh: str, kernels: str, automatic: bool) -> Iterator[Check]:
+    """Width and height of a loop of a material beside the elastica, and the steps of its last frame."""
+    material = dataclasses.replace(material, drag=DRAG)
     rest, faces, pins = strip(cells, LOOP, mesh)
     free, wanted = (pear(LOOP, load) for load in (0.0, 9.81 * material.density / material.bend))
     # From above 0 at the clamps on, both halves of the loop of no weight.
@@ -74,7 +75,7 @@ def _loop(preset: str, cells: int, mesh: str, kernels: str, automatic: bool) -> 
     simulation = Simulation([body], kernels=kernels, automatic=automatic, self_collision=False)
     reports = [simulation.step(DT) for _ in range(FRAMES)]
     x = simulation.positions(body)
-    name = f"loop of {preset}, {cells} cells, {mesh}"
+    name = f"loop of {name}, {cells} cells, {mesh}"
     width = 100.0 * (float(np.ptp(x[:, 0])) / (2.0 * float(wanted[:, 0].max())) - 1.0)
     yield Check(name, "width beside the elastica [%]", width, BAR)
     height = 100.0 * (float(x[:, 2].min() / wanted[:, 1].min()) - 1.0)

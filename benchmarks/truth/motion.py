@@ -22,6 +22,9 @@ PENDULUM_BAR, SPIN_BAR, SLIDE_BAR = 3.0, 1.0, 15.0
 CLOTH, TAIL, ROUND = 1.0, 0.35, 0.03
 """Length of the silk, of what hangs freely at the start, and radius of the edge [m]."""
 
+LET_GO, REST_BAR = 8.0, 5.0
+"""How long a curtain swings [s], and the largest speed at which it is at rest then [mm/s]."""
+
 SPIN = 10.0
 """Of the disc [rad/s]."""
 
@@ -31,6 +34,7 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
     yield from _pendulum(kernels, automatic)
     yield _spin(kernels, automatic)
     yield from _slide(kernels, automatic)
+    yield let_go(Material.preset("Cotton"), "Cotton as it is", kernels, automatic)
 
 
 def _pendulum(kernels: str, automatic: bool) -> Iterator[Check]:
@@ -64,6 +68,19 @@ def _spin(kernels: str, automatic: bool) -> Check:
     for _ in range(FRAMES):
         simulation.step(DT)
     return Check("free disc at 10 rad/s, 2 s", "angular momentum lost [%]", 100.0 * (1.0 - spin() / before), SPIN_BAR)
+
+
+def let_go(material: Material, name: str, kernels: str, automatic: bool) -> Check:
+    """A curtain of a square meter that hangs from two corners and was level when it was let go."""
+    rest, quads = grid(32, 32, 1.0, 1.0)
+    body = Body(rest, quads, material, pins=[32 * 33, 33 * 33 - 1])
+    simulation = Simulation([body], kernels=kernels, automatic=automatic, self_collision=False)
+    speeds = []
+    for _ in range(round(LET_GO / DT)):
+        simulation.step(DT)
+        speeds.append(float((simulation.velocities(body) ** 2).sum(axis=1).mean()))
+    return Check(f"curtain let go, {name}", "rms speed in the eighth second [mm/s]",
+                 1e3 * float(np.sqrt(np.mean(speeds[-24:]))), REST_BAR)  # fmt: skip
 
 
 def _slide(kernels: str, automatic: bool) -> Iterator[Check]:

@@ -6,9 +6,10 @@ take, and on kinds that are projected twice, as only soft cloth needs it.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -21,6 +22,14 @@ DT = 1.0 / 24.0
 FRAMES = 10
 RESIDUALS = 5.0
 """Share of a frame that the residuals may take [%]: all that made the physics true may cost no more."""
+
+EXTRA = 10.0
+"""By how much directions of the weave, and friction of bending, may make a frame dearer [%]."""
+
+EXTRAS = {
+    "warp and weft": {"weft_stretch": 0.5, "weft_bend": 0.6},
+    "bending friction": {"bend_friction": 18.0 * PRESETS["Cotton"].bend},
+}
 
 
 def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
@@ -37,14 +46,29 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
         model = simulation._model
         again = sum(model.sequence.count(kind) - 1 for kind in model.constraints)
         yield Check(name, "kinds that are projected twice", float(again), 0.0)
+    for name, settings in EXTRAS.items():
+        dearer = _dearer(33 if quick else 101, settings, kernels, automatic)
+        yield Check(f"cotton with {name}", "CPU time above that without [%]", dearer, EXTRA)
 
 
-def _curtain(side: int, kernels: str, automatic: bool) -> Simulation:
+def _dearer(side: int, settings: Mapping[str, float], kernels: str, automatic: bool) -> float:
+    """By how much a curtain costs more with settings than without [%]: both move alike, frame by frame in turn."""
+    pair = [_curtain(side, kernels, automatic, **each) for each in ({}, settings)]
+    ratios = []
+    for frame in range(3 * FRAMES):
+        plain, extra = (_cpu(functools.partial(simulation.step, DT), 1) for simulation in pair)
+        if frame >= FRAMES:
+            ratios.append(extra / plain)
+    return 100.0 * (float(np.median(ratios)) - 1.0)
+
+
+def _curtain(side: int, kernels: str, automatic: bool, **settings: float) -> Simulation:
+    material = dataclasses.replace(PRESETS["Cotton"], **settings)
     line = np.linspace(-0.5, 0.5, side)
     x, y = (axis.ravel() for axis in np.meshgrid(line, line))
     corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
     quads = np.column_stack([corner, corner + 1, corner + side + 1, corner + side])
-    body = Body(np.column_stack([x, y, 0.0 * x]), quads.tolist(), PRESETS["Cotton"], pins=[0, side - 1])
+    body = Body(np.column_stack([x, y, 0.0 * x]), quads.tolist(), material, pins=[0, side - 1])
     return Simulation([body], kernels=kernels, automatic=automatic, self_collision=False)
 
 

@@ -43,7 +43,9 @@ FIGURES: dict[str, Figures] = {
     "Silk": sheet(0.069, 4000.0, 20.0, 3.0e-6, 1.2, 0.02, 0.2, 0.001),
     "Cotton": sheet(0.124, 6000.0, 80.0, 1.2e-5, 1.2, 0.03, 0.5, 0.001),
     "Linen": sheet(0.18, 8000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.4, 0.001),
-    "Wool": sheet(0.163, 5700.0, 40.0, 6.9e-6, 1.2, 0.03, 0.5, 0.001, weft_stretch=0.78, weft_bend=0.9),
+    "Wool": sheet(
+        *(0.163, 5700.0, 40.0, 6.9e-6, 1.2, 0.03, 0.5, 0.001), weft_stretch=0.78, weft_bend=0.9, bend_friction=1.6e-4
+    ),
     "Knit Jersey": sheet(0.147, 600.0, 30.0, 2.5e-6, 1.2, 0.03, 0.5, 0.001),
     "Velvet": sheet(0.3, 5000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.5, 0.002),
     "Denim": sheet(0.373, 26_000.0, 110.0, 7.5e-5, 1.2, 0.03, 0.5, 0.001, weft_stretch=0.22, weft_bend=0.59),
@@ -53,17 +55,17 @@ FIGURES: dict[str, Figures] = {
     "Rubber Sheet": sheet(0.95, 1500.0, 500.0, 1.7e-4, 1.2, 0.02, 1.0, 0.001, stretch_damping=0.01),
     "Paper": sheet(0.08, 300_000.0, 115_000.0, 2.7e-4, 1.2, 0.02, 0.4, 0.001),
     "Party Balloon": sheet(
-        *(0.011, 150.0, 50.0, 1.0e-6, 0.31, 0.02, 0.8, 0.001),
+        *(0.011, 150.0, 50.0, 1.0e-6, 0.24, 0.02, 0.8, 0.001),
         damping=2.0,
         pressure_mode="VOLUME",
         pressure=1.0,
         rubber=True,
     ),
     "Foil Balloon": sheet(
-        0.042, 54_000.0, 20_000.0, 1.2e-5, 0.31, 0.02, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
+        0.042, 54_000.0, 20_000.0, 1.2e-5, 0.24, 0.02, 0.3, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Beach Ball": sheet(
-        0.25, 3000.0, 1000.0, 1.3e-5, 0.31, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
+        0.25, 3000.0, 1000.0, 1.3e-5, 0.24, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="VOLUME", pressure=1.0
     ),
     "Air Mattress": sheet(
         0.5, 6000.0, 2000.0, 1.1e-4, 0.6, 0.02, 0.5, 0.001, damping=2.0, pressure_mode="GAS", overpressure=3000.0
@@ -93,3 +95,27 @@ ABOUT: dict[str, str] = {
     "Cushion": "A cover of heavy cloth under a little pressure: soft, dents easily",
 }
 """What each material is for, as a tooltip."""
+
+EVIDENT = ("density", "stretch", "shear", "bend")
+"""Fields of which tooltips say where the figures are from."""
+
+EVIDENCE: dict[str, str] = {
+    "Silk": "deee",
+    "Cotton": "peep",
+    "Linen": "peee",
+    "Wool": "peed",
+    "Knit Jersey": "eeee",
+    "Velvet": "peee",
+    "Denim": "ddde",
+    "Canvas": "deee",
+    "Ripstop Nylon": "ddee",
+    "Leather": "pede",
+    "Rubber Sheet": "dddd",
+    "Paper": "pedd",
+    "Party Balloon": "ddde",
+    "Foil Balloon": "dddd",
+    "Beach Ball": "dddd",
+    "Air Mattress": "dddd",
+    "Cushion": "eeee",
+}
+"""A letter for each of these fields: p published, d calculated from what is, e an estimate; as in docs/materials.md"""

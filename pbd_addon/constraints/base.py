@@ -39,11 +39,13 @@ class Residual(NamedTuple):
             single row with effective stiffness k' instead of k is 1 - k' / k short.
         error: 95th percentile of |C + alpha lambda| in the unit of the kind: over the rest length, or in radians.
         change: 95th percentile of the change of C in a frame, in that unit; 0 where it is not asked for.
+        folded: 95th percentile of the angles of all folds [rad], of shear; 0 where it is not asked for.
     """
 
     short: float = 0.0
     error: float = 0.0
     change: float = 0.0
+    folded: float = 0.0
 
 
 SAMPLE = 300

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.numpy import dihedral_angles
+from .base import percentile, sampled, within_half_turn
+
 
 class Folds(NamedTuple):
     """All hinges of a model, whichever kind holds them.
@@ -25,3 +28,9 @@ class Folds(NamedTuple):
     current: np.ndarray
     follows: np.ndarray
     spans: np.ndarray
+
+    def folded(self, x: np.ndarray) -> float:
+        """The 95th percentile of how far hinges are folded from rest at positions x (3, n) [m], in [0, pi] [rad]."""
+        some = sampled(len(self.current))
+        angles = dihedral_angles(x[:, self.hinges[:, some]], with_gradients=False)[0]
+        return percentile(np.abs(within_half_turn(angles - self.current[some])))

@@ -5,13 +5,13 @@ With a pair of frames a and b, the loop is a … b - 1. Its first frames fade ou
     x_k = (1 - s_k) x(a + k) + s_k x(b + k),    s_k = 1 - smoothstep(k / fade),    0 <= k < fade
 
 so the step from the last frame to the first is that from b - 1 to b. A mean of two shapes is shorter than both: of a
-curtain by 2 %. So edges are projected to the mean of their two lengths, what is held stays, and no vertex comes nearer
-to an obstacle than it may (Müller et al. 2007).
+curtain by 2 %. So edges are projected to the mean of their two lengths, what is held stays, no vertex comes nearer
+to an obstacle than it may (Müller et al. 2007), and what went through each other is led apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..contact import crossings
 from ..contact.bvh import BVH
 from ..meshes.mesh import Polygons, triangle_areas, vertex_normals
 from ..meshes.surface_points import closest_weights, nearest_points
+from .loop_contact import Mesh, Planes, around, replace_crossing, sides_of
 
 LEAST_SHARE = 1.0 / 3.0
 """Part of the frames that a loop has at least where its length is free: a short one is soon recognized."""
@@ -31,11 +32,19 @@ last round. Fading shrank the edges of a flag of 17 x 11 vertices by 10 % and it
 This leaves 0.01 and 1.9 %; without diagonals it would be 0.002 and 7.8 %, and the worst cell would fold up by 83 %."""
 
 
+REPAIRS, REPAIR_SWEEPS = 12, 20
+"""How often crossings are looked for after that at most, and how often they and lengths are projected then. A flag took
+one of them, and a cape two."""
+
 NEAR = 3.0
 """In how many distances a vertex is watched that is on the right side: later rounds find what comes from farther."""
 
 AT_ONCE = 10_000
 """Vertices that are compared at once: of 250 frames they take 60 MB."""
+
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+Met = list[tuple[np.ndarray, np.ndarray, np.ndarray, float]]
+"""What `_rows` makes of a color, and `_planes` of the obstacles of a frame."""
 
 
 class Pair(NamedTuple):
@@ -75,11 +84,15 @@ class Cloth(NamedTuple):
         edges: (e, 2) int.
         diagonals: Lines across faces, (d, 2) int, whose lengths count less than those of edges.
         held: Which vertices stay where they are, (n,) bool.
+        faces: Triangles, (t, 3) int, that closed obstacles do not go through.
+        meets_itself: Whether it does not go through itself.
     """
 
     edges: np.ndarray
     diagonals: np.ndarray
     held: np.ndarray
+    faces: np.ndarray = np.zeros((0, 3), int)
+    meets_itself: bool = False
 
 
 def find(shapes: Sequence[np.ndarray], fade: int, length: int = 0, multiple: int = 1) -> Pair:
@@ -174,24 +187,44 @@ def project(
     before = np.where((share < 0.5)[:, None, None], early, late)
     last = _rows(cloth.edges, early, late, cloth.held)
     rows = _rows(np.concatenate([cloth.edges, cloth.diagonals]), early, late, cloth.held)
+    met: list[Met] = [[] for _frame in range(frames)]
     for done in range(ROUNDS):
-        met = [
-            [_planes(p[:, :, k], before[k], one, cloth.held) for one in obstacles[k]]
-            for k in range(frames if obstacles else 0)
-        ]
-        for _sweep in range(SWEEPS):
-            for color_of_rows in rows if done + 1 < ROUNDS else last:
-                _project_lengths(p, *color_of_rows)
-            for k, planes in enumerate(met):
-                for ids, points, normals, distance in planes:
-                    gaps = np.einsum("ki,ki->k", p[ids, :, k] - points, normals) - distance
-                    p[ids, :, k] -= np.minimum(gaps, 0.0)[:, None] * normals
+        for k in range(frames if obstacles else 0):
+            met[k] = [_planes(p[:, :, k], before[k], one, cloth.held) for one in obstacles[k]]
+        _sweep(p, rows if done + 1 < ROUNDS else last, met, {}, SWEEPS)
+    mesh = Mesh(cloth.faces, sides_of(cloth.faces))
+    for done in range(REPAIRS if len(cloth.faces) else 0):
+        through: dict[int, list[Planes]] = {}
+        for k in range(frames):
+            here = p[:, :, k]
+            closed = [one for one in obstacles[k] if one.side] if obstacles else []
+            planes = [plane for one in closed for plane in around(here, mesh, cloth.held, *one) if len(plane.ids)]
+            if planes or (cloth.meets_itself and replace_crossing(here, mesh, cloth.held, before[k], 1 + done // 2)):
+                through[k] = planes
+                met[k] = [_planes(here, before[k], one, cloth.held) for one in (obstacles[k] if obstacles else ())]
+        if not through:
+            break
+        _sweep(p, last, met, through, REPAIR_SWEEPS)
     return np.moveaxis(p, 2, 0)
 
 
-def _rows(
-    pairs: np.ndarray, early: np.ndarray, late: np.ndarray, held: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _sweep(
+    p: np.ndarray, rows: Sequence[Rows], met: Sequence[Met], through: Mapping[int, list[Planes]], count: int
+) -> None:
+    """Project lengths, and after them what each frame has met and what goes through it, so many times, in place."""
+    for _sweep in range(count):
+        for color_of_rows in rows:
+            _project_lengths(p, *color_of_rows)
+        for k, planes_of_frame in through.items():
+            for plane in planes_of_frame:
+                plane.project(p[:, :, k])
+        for k, planes in enumerate(met):
+            for ids, points, normals, distance in planes:
+                gaps = np.einsum("ki,ki->k", p[ids, :, k] - points, normals) - distance
+                p[ids, :, k] -= np.minimum(gaps, 0.0)[:, None] * normals
+
+
+def _rows(pairs: np.ndarray, early: np.ndarray, late: np.ndarray, held: np.ndarray) -> list[Rows]:
     """Pairs (m, 2) by color, the mean of their lengths in all frames (m, f), and which share each end moves (m, 2)."""
     order, starts = color(pairs, early.shape[1])
     pairs, share = np.asarray(pairs)[order], weights(len(early))

@@ -1,10 +1,13 @@
-"""Figures of many frames: as a table, and in a few numbers."""
+"""Figures of many frames: as a table, in a few numbers, and as an array for files."""
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 from collections.abc import Mapping
+
+import numpy as np
 
 from .report import StepReport
 
@@ -13,6 +16,20 @@ COLUMNS = (
     *("contacts", "self_contacts", "crossings", "inside", "pierced"),
 )
 """What a table says of each frame: attributes of `StepReport`."""
+
+WHOLE = [one.name for one in dataclasses.fields(StepReport) if one.type == "int"]
+"""Those of them that are whole numbers, among others."""
+
+
+def figures(report: StepReport) -> np.ndarray:
+    """What a table says of a frame, (c,) float64, by `COLUMNS`."""
+    return np.array([getattr(report, name) for name in COLUMNS], float)
+
+
+def report_of(figures: np.ndarray) -> StepReport:
+    """A report with the figures (c,) of a frame, and nothing else."""
+    values = dict(zip(COLUMNS, figures.tolist(), strict=True))
+    return StepReport(**values | {name: int(values[name]) for name in WHOLE if name in values})
 
 
 def table(reports: Mapping[int, StepReport]) -> str:

@@ -162,6 +162,8 @@ def measure(model: Model, state: State, dt: float) -> list[Found]:
             residual = constraints.residual(state.x)
             if constraints.cause in BLURRED_CAUSES and constraints.shape_error(residual) > SMALL_ERROR:
                 residual = residual._replace(change=constraints.change(state.x, dt * state.v))
+                if constraints.cause == "shear" and residual.error > BLURRED_SHARE * residual.change:
+                    residual = residual._replace(folded=model.folds.folded(state.x))
             found.append((constraints, residual))
     return found
 

@@ -121,6 +121,18 @@ def test_a_drawn_ring_is_one_balloon_with_a_hole():
     assert source.hide_render and not source.visible_get() and volume(obj, x) > 0.0
 
 
+def test_letters_keep_their_shape():
+    """Without what keeps it, this U closes: its arms are 15 cm off."""
+    obj = add(text="U", cells=3)
+    start = shown(obj)
+    for frame in range(1, 37):
+        bpy.context.scene.frame_set(frame)
+    x = shown(obj)
+    rim = np.abs(start[:, 1]) < 1e-6
+    assert np.linalg.norm(x - start, axis=1)[rim].max() < 0.03
+    assert np.ptp(x[:, 1]) > 0.04
+
+
 def test_letters_hang_and_have_strings():
     """Each from two points, which stay; a string below each moves with it."""
     obj = add(text="Hi", hold="HANG", string=0.3)

@@ -64,6 +64,27 @@ def test_the_top_border_is_pinned(which):
     assert len(held) >= 8 and heights[held].mean() > np.quantile(heights, 0.75)
 
 
+def test_its_options_can_be_changed_afterwards():
+    """Blender shows the panel at the lower left only while the operator could be used again."""
+    figure, _ = add_figure()
+    select_faces(figure, GARMENTS["skirt"][0])
+    bpy.ops.ed.undo_push()
+    bpy.ops.mesh.pbd_garment_from_selection("EXEC_DEFAULT", True)
+    assert bpy.context.mode == "OBJECT" and bpy.ops.mesh.pbd_garment_from_selection.poll()
+    with pytest.raises(RuntimeError, match="Select the faces"):
+        bpy.ops.mesh.pbd_garment_from_selection()
+    bpy.ops.object.pbd_reset("EXEC_DEFAULT", True)
+    assert not bpy.ops.mesh.pbd_garment_from_selection.poll()
+
+
+def test_faces_that_were_selected_by_mistake_are_told(capfd):
+    """A hand hangs beside the hips, and a box selects both."""
+    figure, _ = add_figure()
+    select_faces(figure, lambda x, y, z: GARMENTS["sleeve"][0](x, y, z) or (-0.15 < x < 0.15 and z > 1.5))
+    bpy.ops.mesh.pbd_garment_from_selection()
+    assert "in 2 pieces: undo and deselect" in capfd.readouterr().out
+
+
 def test_nothing_is_pinned_by_choice():
     assert not make("sleeve", pin="NONE")[2].pbd.pin_group
 

@@ -3,6 +3,7 @@
 import csv
 
 import bpy
+import numpy as np
 import pytest
 
 from helpers import scenes
@@ -45,6 +46,30 @@ def test_frames_that_do_not_hold_are_no_rows(tmp_path):
     assert bpy.ops.object.pbd_export_metrics(filepath=str(tmp_path / "figures.csv")) == {"FINISHED"}
     rows = list(csv.DictReader((tmp_path / "figures.csv").read_text(encoding="utf-8").splitlines()))
     assert [int(row["frame"]) for row in rows] == [2, 3, 4, 5]
+
+
+def exported(path):
+    assert bpy.ops.object.pbd_export_metrics(filepath=str(path)) == {"FINISHED"}
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_a_cache_on_disk_holds_the_figures(extension, tmp_path):
+    """Opened again, the file says of each frame what it said before, and of one whose file lost it nothing."""
+    bpy.context.scene.pbd.use_disk_cache = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "falling.blend"))
+    falling()
+    bpy.ops.wm.save_mainfile()
+    before = exported(tmp_path / "before.csv")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "falling.blend"))
+    go(9)
+    after = exported(tmp_path / "after.csv")
+    assert len(before) == 7 and after[:7] == before
+    assert [row.split(",")[0] for row in after[7:]] == ["8", "9"]
+    disk_format, errors = extension.bridge("timeline.disk_format"), extension.module("pbd_addon.io.frame_files")
+    assert disk_format.read_report({}) is None
+    for wrong in (np.zeros(3), np.full(12, np.nan), np.zeros(12, int)):
+        with pytest.raises(errors.DamagedError, match="'report' cannot be"):
+            disk_format.read_report({"report": wrong})
 
 
 def test_refusals(tmp_path):

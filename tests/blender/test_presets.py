@@ -193,3 +193,8 @@ def test_every_preset_has_a_sentence(extension, figures):
     about = extension.module("pbd_addon.bodies.presets").ABOUT
     assert set(about) == set(figures)
     assert all(len(sentence) > 20 and not sentence.endswith(".") for sentence in about.values())
+
+
+def test_a_tooltip_says_where_the_figures_are_from(extension):
+    said = extension.bridge("settings.presets").about("Cotton")
+    assert said.endswith(". Published: Density, Bending. Estimated: Tension, Shear")

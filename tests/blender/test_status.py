@@ -68,6 +68,7 @@ class Room(NamedTuple):
     preferences: Any
     scene: Any
     object: Any
+    screen: Any = None
 
 
 class Region(NamedTuple):
@@ -101,6 +102,12 @@ def test_where_there_is_no_room_the_frames_stay(extension, line):
         assert said.startswith("801 ms, 12.3 % ")
         assert said.endswith(ending)
         assert rows.text_width(room, said) <= rows.row_width(room) - rows.ICON
+    name = "Figure of the second dancer"  # Beside the icon and the button that selects, a long name gives way.
+    narrow = Room(Region(280.0, "UI"), preferences, bpy.context.scene, bpy.context.object)
+    said = status.fitted(narrow, f"Crosses '{name}': 19 vertices", name)
+    assert said.startswith("Crosses 'Fig") and said.endswith("…': 19 vertices")
+    assert rows.text_width(narrow, said) <= rows.row_width(narrow) - 2.0 * rows.ICON
+    assert status.fitted(narrow, "Crosses 'Leg': 9 vertices", "Leg") == "Crosses 'Leg': 9 vertices"
 
 
 def test_a_new_object_beside_a_running_simulation_has_a_line_of_its_own(extension, line):

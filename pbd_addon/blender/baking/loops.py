@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ... import Material
 from ...frames import loop
 from ...frames.loop import Cloth, Obstacle, Pair
 from ...settings.scale import distance_at
@@ -72,7 +73,10 @@ def _closed(
     held = np.zeros(len(body.vertices), bool)
     held[body.pin_ids[body.pin_weights >= 1.0]] = held[body.slide_ids] = True
     obstacles = [_obstacles(running, scene, member, first + k, faded[k]) for k in range(fade)]
-    moves = loop.project(faded, early, late, Cloth(body.mesh.edges, body.mesh.diagonals, held), obstacles) - faded
+    simulation, material = running.scene_sim.simulation, _material(running, member)
+    meets = simulation.settings.collisions != "OFF" and material.self_collision
+    cloth = Cloth(body.mesh.edges, body.mesh.diagonals, held, body.mesh.triangles, meets)
+    moves = loop.project(faded, early, late, cloth, obstacles) - faded
     shapes = np.asarray(kept.shapes)
     begin, end = pair.first, pair.first + pair.length
     own = loop.blend(shapes[begin : begin + fade], shapes[end : end + fade])
@@ -87,10 +91,14 @@ def _shape(running: Record, member: SimulatedObject, frame: int) -> np.ndarray:
     return poses.to_object(positions, running.snapshots[frame].poses[member.uid].matrix)
 
 
+def _material(running: Record, member: SimulatedObject) -> Material:
+    """The material that a member has now."""
+    return raw_settings.material_from(object_settings(running.scene_sim.applied, member.uid), member.name)
+
+
 def _obstacles(running: Record, scene: Scene, member: SimulatedObject, frame: int, x: np.ndarray) -> list[Obstacle]:
     """Colliders and floor as they stand at a frame, for a member whose vertices are at x (n, 3) [m]."""
-    snapshot, applied = running.snapshots[frame], running.scene_sim.applied
-    material = raw_settings.material_from(object_settings(applied, member.uid), member.name)
+    snapshot, material = running.snapshots[frame], _material(running, member)
     edge = np.median(member.body.rest_lengths)
     thickness = material.thickness if material.rigid else float(distance_at(material.thickness, edge))
     found = []

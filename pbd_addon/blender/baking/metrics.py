@@ -13,7 +13,9 @@ from . import mesh_cache
 
 
 def write(scene: Scene, path: str) -> int:
-    """Write the figures of all frames that were simulated since the file was opened, as CSV; returns their number.
+    """Write the figures of all simulated frames whose figures are known, as CSV; returns their number.
+
+    They are of those that were simulated since the file was opened, and of what the cache on disk holds.
 
     Raises a `PBDError` if there are none, or the file cannot be written.
     """

@@ -108,13 +108,6 @@ class _Graph:
         node = self.node("ShaderNodeVectorMath", {0: vector, "Scale": factor}, operation="SCALE")
         return node.outputs["Vector"]
 
-    def sum(self, vectors: list[Any]) -> Any:
-        """The sum of vectors."""
-        total = vectors[0]
-        for vector in vectors[1:]:
-            total = self.vectors("ADD", total, vector)
-        return total
-
     def parts(self, vector: Any) -> list[Any]:
         """The three numbers of a vector."""
         return list(self.node("ShaderNodeSeparateXYZ", {0: vector}).outputs)
@@ -151,14 +144,17 @@ def _group(target: Object) -> bpy.types.NodeTree:
     p, n = (
         [at(kind, corner) for corner in corners] for kind in ("GeometryNodeInputPosition", "GeometryNodeInputNormal")
     )
-    terms = [graph.scale(place, weight) for place, weight in zip(p, weights)]
-    terms += [graph.scale(normal, height) for normal, height in zip(n, heights)]
-    for (i, j), bulge in zip(proxy.EDGES, bulges):
-        way = graph.vectors("SUBTRACT", p[j], p[i])
-        one, other = (graph.scale(n[end], graph.vectors("DOT_PRODUCT", way, n[end])) for end in (i, j))
-        terms.append(graph.scale(graph.vectors("SUBTRACT", one, other), bulge))
+    # The formula by corners, as weights sum to 1: what each normal adds is one number. Half as many nodes.
+    ways = [graph.vectors("SUBTRACT", p[j], p[i]) for i, j in proxy.EDGES]
+    bulged = [graph.scale(way, bulge) for way, bulge in zip(ways, bulges)]
+    place = graph.vectors("ADD", p[0], graph.scale(ways[0], weights[1]))
+    place = graph.vectors("SUBTRACT", place, graph.scale(ways[2], weights[2]))
+    for corner, (normal, height) in enumerate(zip(n, heights)):
+        along = graph.vectors("DOT_PRODUCT", normal, graph.vectors("SUBTRACT", bulged[corner], bulged[corner - 1]))
+        raised = graph.node("ShaderNodeMath", {0: along, 1: height}, operation="ADD").outputs[0]
+        place = graph.vectors("ADD", place, graph.scale(normal, raised))
     entry = graph.node("NodeGroupInput", {}).outputs[0]
-    inputs = {"Geometry": entry, "Position": graph.sum(terms), "Selection": named[0].outputs["Exists"]}
+    inputs = {"Geometry": entry, "Position": place, "Selection": named[0].outputs["Exists"]}
     moved = graph.node("GeometryNodeSetPosition", inputs).outputs[0]
     graph.node("NodeGroupOutput", {0: moved})
     return tree

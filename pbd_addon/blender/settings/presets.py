@@ -9,8 +9,10 @@ import os
 import zlib
 
 import bpy
+from bpy.app.translations import pgettext_tip as tip
 
 from ...bodies.material import PRESETS, Material
+from ...bodies.presets import ABOUT, EVIDENCE, EVIDENT
 from ...parts import Inflation, Inside, Pinning, Seam, Solid, Strength
 from ..kinds import Group
 
@@ -42,6 +44,16 @@ def apply(pbd: Group, name: str) -> None:
         for field in fields(kind):
             setattr(pbd, field, getattr(material, field))
         note(pbd, kind, name)
+
+
+def about(name: str) -> str:
+    """What a shipped preset is for, and where its figures are from, in the user's language."""
+    labels = {field.name: tip(field.metadata["label"]) for field in dataclasses.fields(Material) if field.metadata}
+    origins = {"p": tip("Published: {fields}"), "d": tip("Calculated: {fields}"), "e": tip("Estimated: {fields}")}
+    letters = list(zip(EVIDENCE[name], EVIDENT))
+    found = {origin: ", ".join(labels[field] for own, field in letters if own == letter)
+             for letter, origin in origins.items()}  # fmt: skip
+    return ". ".join([tip(ABOUT[name]), *(origin.format(fields=each) for origin, each in found.items() if each)])
 
 
 def find_file(name: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from .record import Record
 class Cause(NamedTuple):
     """What a collider does to an object."""
 
+    name: str  # of the collider
     text: str  # in the user's language: "squeezed by 'Body': 40 vertices"
     vertices: np.ndarray  # (k,) int
 
@@ -27,5 +28,5 @@ def colliders(record: Record, obj: Object) -> list[Cause]:
             line, vertices = iface("Squeezed by '{name}': {count} vertices"), np.union1d(inside, through)
         elif len(inside) >= len(through):
             line, vertices = iface("Inside '{name}': {count} vertices"), inside
-        found.append(Cause(line.format(name=name, count=len(vertices)), vertices))
+        found.append(Cause(name, line.format(name=name, count=len(vertices)), vertices))
     return sorted(found, key=lambda one: -len(one.vertices))

@@ -15,6 +15,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
 from ...arrays.arguments import FARTHEST
+from ...frames import metrics
 from ...io import state_files
 from ...io.frame_files import LEVELS, DamagedError, FrameFiles, copy, delete, is_there, plain_name
 from ...model.model import Pace, State
@@ -120,6 +121,9 @@ class DiskCache:
     def write(self, scene: Scene, state: State, snapshot: SceneSnapshot) -> None:
         """Append a frame; raises `OSError`."""
         arrays, written = disk_format.pack(snapshot, self.names, self.files.last + 1, self._written)
+        report = self.record.reports.get(self.files.last + 1)
+        if report is not None:
+            arrays["report"] = metrics.figures(report)
         self.describe(scene)
         ends = np.cumsum([len(member.body.vertices) for member in self.record.scene_sim.members])
         positions = [part.T for part in np.split(state.x, ends[:-1], axis=1)]

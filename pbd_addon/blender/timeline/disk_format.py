@@ -12,6 +12,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ... import Polygons
+from ...frames import metrics
+from ...frames.report import StepReport
 from ...io import schema
 from ...io.frame_files import FRAMES, INDEX, MOST_INDEX, DamagedError
 from ..kinds import Scene
@@ -254,6 +256,17 @@ def unpack(
         deformed[names.uid(each)] = shape
     settings = read_settings(note.settings, names, scene, members)
     return SceneSnapshot(poses, settings, surfaces, deformed, fields=fields)
+
+
+def read_report(arrays: Arrays) -> StepReport | None:
+    """The report of a frame, with the figures of a table; None if its file has none. Raises a `DamagedError`."""
+    figures = arrays.get("report")
+    if figures is None:
+        return None
+    like = "f", (len(metrics.COLUMNS),)
+    if (figures.dtype.kind, figures.shape) != like or not np.isfinite(figures).all():
+        raise DamagedError("'report' cannot be")
+    return metrics.report_of(figures)
 
 
 def _read_note(arrays: Mapping[str, np.ndarray], frame: int) -> Note:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...frames.report import StepReport
 from ...io.frame_files import INDEX, DamagedError, FrameFiles, OtherVersionError, is_there
 from ...timing.slices import finish
 from ..errors import PBDError
@@ -92,7 +93,8 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
             raise PBDError(f"other vertices of '{obj.name}' are held")
         if member.loose != fingerprint[7]:
             raise PBDError(f"'{obj.name}' has other loose edges")
-    snapshots |= _read_snapshots(files, names, scene, points, built)
+    found, reports = _read_frames(files, names, scene, points, built)
+    snapshots |= found
     last = snapshots[files.last]  # With its settings, colliders and fields the simulation goes on.
     built.simulation.use_kernels(backends.choose(scene))
     built.update_colliders(last)
@@ -101,7 +103,7 @@ def _take_up(record: Record, scene: Scene, files: FrameFiles) -> None:
     built.in_place_steps = about.rested
     moved = {names.uid(number) for number in about.moved_by_hand}
     past = Past(*(getattr(about, name) for name in Past._fields))._replace(moved_by_hand=moved)
-    step.take_up(record, scene, built, snapshots, DiskCache(files, record, names, snapshots), past)
+    step.take_up(record, scene, built, snapshots, reports, DiskCache(files, record, names, snapshots), past)
     _check_surroundings(record, scene, settings, about.colliders)
     curves = about.curves
     changed = [name for name, check in curves.items() if checksums.curve_checks(record).get(name) != check]
@@ -154,11 +156,15 @@ def _check_place(place: Place, stood: Pose | Surface | FieldPlace | None) -> Non
         raise PBDError(f"'{place.name}' was moved")
 
 
-def _read_snapshots(
+def _read_frames(
     files: FrameFiles, names: Names, scene: Scene, points: dict[str, int], built: SceneSimulation
-) -> dict[int, SceneSnapshot]:
-    """The snapshots of all frames; a frame that is damaged or cannot be, and those after it, are left out."""
+) -> tuple[dict[int, SceneSnapshot], dict[int, StepReport]]:
+    """The snapshots of all frames, and the reports of those whose files have one.
+
+    A frame that is damaged or cannot be, and those after it, are left out.
+    """
     found: dict[int, SceneSnapshot] = {}
+    reports: dict[int, StepReport] = {}
     parts: dict = {}
     shapes = {one.uid: len(one.body.vertices if one.body.dynamic_mesh else one.body.pin_ids) for one in built.members}
     for frame in range(files.first, files.last + 1):
@@ -167,13 +173,16 @@ def _read_snapshots(
             if frame > files.first and any(len(shape) != shapes[uid] for uid, shape in made.deformed.items()):
                 raise DamagedError(f"frame {frame} has other shapes")
             built.simulation.state_from(arrays, [], [])
+            report = disk_format.read_report(arrays)
         except DamagedError:
             if frame == files.first:
                 raise
             files.leave_out(frame, "damaged")
             break
         found[frame] = made
-    return found
+        if report is not None:
+            reports[frame] = report
+    return found, reports
 
 
 def _read_snapshot(

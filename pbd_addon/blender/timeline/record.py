@@ -188,7 +188,7 @@ class Record:
     blocked: str = ""  # why the last step failed; no other is tried
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # hints for the user, sentences by uid
     report: StepReport | None = None  # of the last step
-    reports: dict[int, StepReport] = field(default_factory=dict)  # of cached frames that were stepped here
+    reports: dict[int, StepReport] = field(default_factory=dict)  # of cached frames, where it is known
     stepping: float = 0.0  # solver time of the last frame change that stepped [s]
     exchange: float = 0.0  # its other time: reading the scene, writing the keys [s]
     first_guess: int | None = None  # first cached frame with interpolated inputs, because a render skipped it

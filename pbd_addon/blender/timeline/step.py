@@ -11,6 +11,7 @@ from bpy.app.translations import pgettext_iface as iface
 
 from ... import UnstableError
 from ...constraints import Grab
+from ...frames.report import StepReport
 from ...simulation import LONGEST_FRAME, SHORTEST_FRAME
 from ...solver import ChangedError
 from ..errors import DamagedFrame, Interruption, LateError, PBDError
@@ -136,12 +137,19 @@ def building(record: Record, scene: Scene, frame: int, snapshot: SceneSnapshot) 
 
 
 def take_up(
-    record: Record, scene: Scene, built: SceneSimulation, made: dict[int, SceneSnapshot], disk: DiskCache, past: Past
+    record: Record,
+    scene: Scene,
+    built: SceneSimulation,
+    made: dict[int, SceneSnapshot],
+    reports: dict[int, StepReport],
+    disk: DiskCache,
+    past: Past,
 ) -> None:
     """Take over frames that were simulated before and are on disk."""
     record.forget(made[disk.files.first])
     record.storage.cache = disk
     record.scene_sim, record.snapshots, record.notes = built, made, built.notes
+    record.reports = reports
     built.simulation.take_up(disk, disk.files.first, disk.files.last)
     _remember_start(record, scene)
     note(record, past)

@@ -104,9 +104,13 @@ def push_by_air(v, moving, x, air, sails, h):
         mass = _of(masses, t, size == 4)
         square = nx * nx + ny * ny + nz * nz
         square = by_sign(square - least, square, least)
-        rate = root((wx * wx + wy * wy + wz * wz) * square) * (half_h / mass)
+        whole = (wx * wx + wy * wy + wz * wz) * square
+        whole = by_sign(whole - least, whole, least)
+        through = wx * nx + wy * ny + wz * nz
+        rate = root(whole) * (half_h / mass)
         along = _taken(rate * _of(tangent, t, size == 4))
-        through = (_taken(rate * _of(normal, t, size == 4)) - along) * mass * (wx * nx + wy * ny + wz * nz) / square
+        across = _taken(rate * _of(normal, t, size == 4) * ((whole + whole) / (whole + through * through)))
+        through = (across - along) * mass * through / square
         along = along * mass
         px, py, pz = along * wx + through * nx, along * wy + through * ny, along * wz + through * nz
         a, b, c, d = transposed(px, py, pz, least)

@@ -17,11 +17,12 @@ def push_by_air(v, moving, x, air, sails, h):
         thirds = np.broadcast_to(air / 3.0, v.shape).take(triangles, axis=1).sum(axis=1)
         relative = open_to * thirds - moving.take(triangles, axis=1).sum(axis=1) / 3.0
     square = np.maximum(_dot(area, area), SMALLEST)
-    across = _dot(relative, area) / square
-    rate = np.sqrt(_dot(relative, relative) * square) * (0.5 * h / masses)
-    along, through = _taken(rate * tangent), _taken(rate * normal)
+    through = _dot(relative, area)
+    whole = np.maximum(_dot(relative, relative) * square, SMALLEST)
+    rate = np.sqrt(whole) * (0.5 * h / masses)
+    along, across = _taken(rate * tangent), _taken(rate * normal * (2.0 * whole / (whole + through**2)))
     relative *= masses * along
-    area *= masses * (through - along) * across
+    area *= masses * (across - along) * through / square
     relative += area
     _add(v, np.concatenate([relative] * 3, axis=1), triangles, shares)
 
