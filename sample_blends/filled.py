@@ -286,7 +286,7 @@ def pillow_fight() -> None:
         board.location = (0.70 * side, 0.0, 0.45)
         flat, up = (0.0, 0.0, 0.0), (0.0, math.radians(-56.0) * side, 0.0)
         kit.key(board, "rotation_euler", {1: flat, 4: flat, 11: up, 24: flat})
-        kit.set_collider(board, friction=0.5, static_friction=0.6)
+        kit.set_collider(board, thickness=0.01, friction=0.5, static_friction=0.6)
         leg = kit.add_block("Leg", (0.70 * side, 0.0, 0.21), (0.05, 0.60, 0.42), wood)
         kit.set_collider(leg)
         cushion = add_cushion(name, 0.5, 15, stripes, 2, thickness=0.2)
