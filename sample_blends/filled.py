@@ -286,7 +286,7 @@ def pillow_fight() -> None:
         board.location = (0.70 * side, 0.0, 0.45)
         flat, up = (0.0, 0.0, 0.0), (0.0, math.radians(-56.0) * side, 0.0)
         kit.key(board, "rotation_euler", {1: flat, 4: flat, 11: up, 24: flat})
-        kit.set_collider(board, friction=0.5, static_friction=0.6)
+        kit.set_collider(board, thickness=0.01, friction=0.5, static_friction=0.6)
         leg = kit.add_block("Leg", (0.70 * side, 0.0, 0.21), (0.05, 0.60, 0.42), wood)
         kit.set_collider(leg)
         cushion = add_cushion(name, 0.5, 15, stripes, 2, thickness=0.2)
@@ -296,14 +296,16 @@ def pillow_fight() -> None:
     bpy.ops.mesh.primitive_pbd_balloon_add(subdivisions=3, radius=0.2, location=(0.05, -0.03, 2.25))
     ball = bpy.context.object
     ball.name = ball.data.name = "Ball"
-    kit.set_pbd(ball, density=0.4, stretch=1500.0, compression=1500.0, shear=500.0, friction=0.5, rubber=False)
+    kit.set_pbd(
+        ball, density=0.4, stretch=1500.0, compression=1500.0, shear=500.0, air_normal=0.31, friction=0.5, rubber=False
+    )
     stage.soften(ball)
     stage.paint_ball(ball, {"Yellow": (0.78, 0.42, 0.01), "White": (0.82, 0.78, 0.68), "Red": (0.62, 0.03, 0.02)})
     blanket = kit.add_cloth(
-        "Blanket", (26, 26), (1.3, 1.3), (0.0, 0.25, 2.95),
+        "Blanket", (26, 26), (1.3, 1.3), (0.0, 0.05, 2.9),
         density=0.3, stretch=3000.0, compression=3000.0, shear=100.0, bend=5e-5, damping=1.0, friction=0.5,
     )  # fmt: skip
-    blanket.rotation_euler = (math.radians(14.0), math.radians(-4.0), 0.0)  # its face to the camera
+    blanket.rotation_euler = (math.radians(4.0), math.radians(-2.0), 0.0)  # its face to the camera
     stage.soften(blanket)
     stage.paint_checks(blanket, 25, 5, {"Plaid": (0.20, 0.10, 0.30), "Lilac": (0.42, 0.28, 0.48), "Cream": cream})
     kit.set_pbd(scene, use_floor=True, floor_height=0.0, floor_friction=0.6)

@@ -13,7 +13,7 @@ import stage
 CELL = 0.034
 """Length of the edges of the panels [m]."""
 
-COLUMNS, ROWS = (6, 6), (6, 9)
+COLUMNS, ROWS = (6, 6), (8, 7)
 """Faces of half a front across its body and along its sleeve, and down its sleeve and below it."""
 
 BANDS = (4,)
@@ -48,7 +48,7 @@ def shirt() -> None:
     rig = character.add_rig()
     figure = character.add_figure(rig)
     figure.data.materials.append(stage.matte("Clay", (0.50, 0.34, 0.22)))
-    kit.set_collider(figure, thickness=0.012, friction=0.3, static_friction=0.3)
+    kit.set_collider(figure, thickness=0.01, friction=0.3, static_friction=0.3)
     cloth = add_panels()
     weld = cloth.modifiers.new("Weld", "WELD")  # what is sewn is smooth across the seam
     weld.merge_threshold = 1e-4

@@ -765,7 +765,7 @@ def test_shirt_is_sewn_around_its_walker(open_sample):
     shirt, figure = sample.only(), bpy.data.objects["Figure"]
     seams = np.array([edge.is_loose for edge in shirt.data.edges])
     pairs = np.array([edge.vertices[:] for edge in shirt.data.edges])[seams]
-    assert len(pairs) == 84
+    assert len(pairs) == 80
     start = figure.parent.matrix_world.translation.x
     for frame in sample.play(46):
         positions = shown(shirt).astype(float)
