@@ -288,7 +288,7 @@ def pillow_fight() -> None:
         kit.key(board, "rotation_euler", {1: flat, 4: flat, 11: up, 24: flat})
         kit.set_collider(board, thickness=0.01, friction=0.5, static_friction=0.6)
         leg = kit.add_block("Leg", (0.70 * side, 0.0, 0.21), (0.05, 0.60, 0.42), wood)
-        kit.set_collider(leg)
+        kit.set_collider(leg, thickness=0.01)
         cushion = add_cushion(name, 0.5, 15, stripes, 2, thickness=0.2)
         kit.set_pbd(cushion, pressure_mode="VOLUME", density=0.5, damping=2.0)
         cushion.location = (1.15 * side, 0.02 * side, 0.58)
