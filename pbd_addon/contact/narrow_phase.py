@@ -48,7 +48,7 @@ class NearSearch:
     def watch(self, candidates: Candidates, p: np.ndarray) -> WatchedRows:
         """What has to stay far apart; p: where particles are, or anywhere, if nothing is known of these, (3, N) [m]."""
         if candidates is not self._candidates:
-            self._begin(candidates, p)
+            self._begin(candidates, p if candidates.size else p[:, :0])
         return WatchedRows(
             *(candidates.particles, candidates.normals, candidates.kind),
             *(self._distance, self._spare, self._before, self._closed),
