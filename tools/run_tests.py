@@ -62,8 +62,8 @@ NUMERIC = ("arguments", "body", "coloring", "frame_cache", "gradients", "mesh", 
 """Physics tests in which an old NumPy can differ: indexing, types, files. With the oldest while working."""
 
 ALONE = (
-    *("bad_input", "export", "full_disk", "guide_steps", "loop", "read_only", "rigged_kept", "soak", "tearing"),
-    "vertex_animation",
+    *("bad_input", "export", "full_disk", "guide_steps", "loop", "proxy", "read_only", "rigged_kept", "soak"),
+    *("tearing", "vertex_animation"),
 )
 """Tests that export glTF: in the oldest Blender each file has its own process. After such an export 4.2 always crashes
 on exit, with or without this extension, and late in a long run it did so in another export and during garbage
