@@ -9,7 +9,6 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Watch
 from ..timing.slices import finish
-from .broad_phase import SurfacePair
 from .contact_scene import ContactScene
 from .contacts import Contacts
 from .friction import apply_friction_and_restitution
@@ -107,8 +106,7 @@ class ContactConstraints(ContactScene):
         self._read_colliders()
         if self.penetration.is_due:
             self._x[:, : self.n] = x
-            may_be_pierced = [pair for pair in self.solid_pairs() if penetrated[self._place_of(pair)]]
-            yield from self._detect(kernels, may_be_pierced)
+            yield from self._detect(kernels, penetrated & self.solid)
         bounds, self._x[:, : self.n], self._x[:, self.n :] = self.candidate_list.bounds, x, self._p[:, self.n :]
         bounds.find_free(self._x, way, pushed)
         if bounds.are_free:
@@ -121,11 +119,11 @@ class ContactConstraints(ContactScene):
         self.candidate_list.update(kernels, there, self._x)
         bounds.advance(-AHEAD, 1.0 - self._fraction)
 
-    def _detect(self, kernels: Kernels, may_be_pierced: list[SurfacePair]) -> Generator[None, None, None]:
-        """Detect what intersects and penetrates, in slices."""
+    def _detect(self, kernels: Kernels, may_be_pierced: np.ndarray) -> Generator[None, None, None]:
+        """Detect what intersects and penetrates, in slices; may_be_pierced: (bodies, colliders) bool."""
         pairs = self.candidate_list.pairs_at(self._x)
         self.candidate_list.query_anew()
-        yield from self.penetration.detect(kernels, self._x, self._w, self.n, pairs, may_be_pierced)
+        yield from self.penetration.detect(kernels, self._x, self._w, self.n, pairs, self._numbers_of(may_be_pierced))
 
     def begin_substep(self, h: float, fraction: float) -> None:
         self.h = h
@@ -163,7 +161,7 @@ class ContactConstraints(ContactScene):
         self._is_far = False
         if self._is_first_pass and self.is_pinched:  # in the last substep, which was taken as it was
             self._was_pinched |= self._is_squeezed
-            finish(self._detect(kernels, self.solid_pairs()))
+            finish(self._detect(kernels, self.solid))
         if self.candidate_list.update(kernels, self._p, self._x) or self._is_first_pass:
             self._rounds.append(self._contacts)
             self._find(kernels)
@@ -323,7 +321,7 @@ class ContactConstraints(ContactScene):
     @property
     def is_pinched(self) -> bool:
         """Whether closed colliders pinched cloth: a substep was kept in which something would cross."""
-        return self.penetration.has_unresolved and bool(self.solid_pairs())
+        return self.penetration.has_unresolved and bool(self.solid.any())
 
     @property
     def _is_squeezed(self) -> bool:

@@ -14,7 +14,7 @@ from ..constraints import PlaneConstraints, RigidConstraints, WeldConstraints
 from ..meshes.factors import left_out
 from ..settings.scale import calm_speed, distance_at
 from ..settings.solver_settings import SolverSettings
-from .broad_phase import Rules, SurfacePair
+from .broad_phase import Rules
 from .candidate_list import CandidateList
 from .collider import Collider
 from .contact_rows import ContactRows
@@ -143,14 +143,16 @@ class ContactScene(ContactRows):
         self.penetration.has_unresolved = False
         self._p[:, self.n :] = self._path[0] + fraction * (self._path[1] - self._path[0])
 
-    def solid_pairs(self) -> list[SurfacePair]:
-        solid = [k for k, collider in enumerate(self.colliders) if collider.closed]
-        bodies = [k for k, surface in enumerate(self.surfaces) if surface is not None]
-        return [self.candidate_list.pair(body, len(self.surfaces) + k) for body in bodies for k in solid]
+    @property
+    def solid(self) -> np.ndarray:
+        """Which closed colliders bodies can penetrate: all that have a surface, (bodies, colliders) bool."""
+        has_surface = np.array([surface is not None for surface in self.surfaces], bool)
+        return has_surface[:, None] & np.array([collider.closed for collider in self.colliders], bool)
 
-    def _place_of(self, pair: SurfacePair) -> tuple[int, int]:
-        """Numbers of the body and of the collider of a pair."""
-        return self.surfaces.index(pair.one), self.obstacles.index(pair.other)
+    def _numbers_of(self, which: np.ndarray) -> np.ndarray:
+        """Numbers of pairs of bodies and colliders (bodies, colliders) bool, (k,) int."""
+        one, other = np.nonzero(which)
+        return np.asarray(one * (len(self.surfaces) + len(self.obstacles) + 1) + len(self.surfaces) + other)
 
     @property
     def penetrated(self) -> np.ndarray:
@@ -158,10 +160,10 @@ class ContactScene(ContactRows):
 
         Besides the places, detection depends on nothing else: what a collider went through must not meet it.
         """
-        found = np.zeros((len(self.surfaces), len(self.colliders)), bool)
-        for pair in self.solid_pairs() if self.penetration.has_unresolved else self.penetration.penetrated_pairs:
-            found[self._place_of(pair)] = True
-        return found
+        if self.penetration.has_unresolved:
+            return self.solid
+        every = self._numbers_of(np.ones((len(self.surfaces), len(self.colliders)), bool))
+        return np.isin(every, self.penetration.penetrated).reshape(len(self.surfaces), -1)
 
     def _rules(self, materials: Sequence[Material], settings: SolverSettings) -> Rules:
         """Which surfaces meet; notes the materials."""
