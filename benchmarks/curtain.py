@@ -208,7 +208,8 @@ def _summary(
     height = shapes[:, 5]
     rising = np.flatnonzero(np.diff(height) > 0.0)
     return {
-        "cpu": median, "wall": float(np.median(wall[warm:])), "main": float(np.median(main[warm:])), "setup": solver.setup + max(cpu[0] - median, 0.0),
+        "cpu": median, "wall": float(np.median(wall[warm:])), "main": float(np.median(main[warm:])),
+        "setup": solver.setup + max(cpu[0] - median, 0.0),
         "strain_mean": mean, "strain_p95": p95, "strain_max": largest, "strain_worst": float(shapes[:, 0].max()),
         "lowest": float(shapes[:, 3].min()), "slip": float(shapes[:, 4].max()),
         "down": float(rising[0] + 1) if len(rising) else math.nan,

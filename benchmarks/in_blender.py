@@ -1,4 +1,4 @@
-"""What a frame change costs in Blender with many cloths, or with cached frames: the extension is installed and measured."""
+"""What a frame change costs in Blender, with many cloths or cached frames: the extension is built and installed."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from ..kernels import Kernels, numpy as numpy_kernels
 ROOTS = np.ones((2, 1), int)
 
 BLOCK = 4096
-"""Leaves of a tree that are looked at together, a power of two. In a level grid there are 24 pairs of edges that overlap
-for each vertex, and 40 of edges and faces. They take up to 100 bytes each while they are found, and the boxes of a tree
-of edges 630 bytes a vertex: at once, twice as much as all that a simulation keeps."""
+"""Leaves of a tree that are looked at together, a power of two. In a level grid 24 pairs of edges overlap for each
+vertex, and 40 of edges and faces. They take up to 100 bytes each while they are found, and the boxes of a tree of edges
+630 bytes a vertex: at once, twice as much as all that a simulation keeps."""
 
 
 class LeftOut(NamedTuple):
@@ -74,7 +74,9 @@ class BVH:
     def refit_in_blocks(self, boxes: np.ndarray, kernels: Kernels) -> Iterator[FittedBVH]:
         """The same as trees over a part of the primitives each, of which only one is kept at a time."""
         for start in range(0, len(self.leaves), BLOCK):
-            yield BVH(self.leaves[start : start + BLOCK]).refit(boxes, kernels=kernels)
+            leaves = self.leaves[start : start + BLOCK]
+            if start == 0 or (leaves >= 0).any():
+                yield BVH(leaves).refit(boxes, kernels=kernels)
 
 
 class FittedBVH:
