@@ -270,7 +270,9 @@ def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bo
 
 
 @kernel(with_table(KERNELS, signature_of(RunSubsteps.__call__)))
-def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, floors, watch):
+def _run(
+    kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, floors, watch
+):
     k = kernels[0]
     x, v, past_x, past_slowed, past_v = motion
     islands, taken, dragged = damping
