@@ -16,11 +16,12 @@ class Graph:
 
     def __init__(self, name: str, mark: str) -> None:
         """A new group with this name and custom property."""
-        self.tree: Any = bpy.data.node_groups.new(name, "GeometryNodeTree")
-        self.tree[mark] = 1
-        self.tree.is_modifier = True
+        tree: Any = bpy.data.node_groups.new(name, "GeometryNodeTree")
+        tree[mark] = 1
+        tree.is_modifier = True
+        self.tree = tree
         for way in ("INPUT", "OUTPUT"):
-            self.tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+            tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
         self.entry = self.node("NodeGroupInput", {}).outputs[0]
 
     def ended(self, geometry: Any) -> bpy.types.NodeTree:
