@@ -149,6 +149,37 @@ def test_letters_hang_and_have_strings():
     assert 0.01 < np.abs(x - start).max() < 0.2  # a free fall of a second is 5 m
 
 
+def test_a_neck_hangs_from_the_lowest_place_of_each_letter():
+    """It is as long as asked for, of the letter's own foil, and not where there are holes or second feet."""
+    plain = arrays(add(text="MO", size=0.5))[0]
+    obj = add(text="MO", size=0.5, neck=0.04)
+    x, _, _, counts = arrays(obj)
+    assert (counts == 2).all() and islands(obj) == 2
+    for side in (-1.0, 1.0):
+        foot = plain[side * plain[:, 0] > 0.0, 2].min()
+        neck = x[(side * x[:, 0] > 0.0) & (x[:, 2] < foot - 0.01)]
+        assert foot - neck[:, 2].min() == pytest.approx(0.04, abs=0.002)
+        assert 0.015 < np.ptp(neck[:, 0]) < 0.035
+
+
+def test_a_flange_stands_out_from_the_seam():
+    """A strip around the letter, as wide as asked for, in its plane, while it is flat and when it is not."""
+    obj = add(text="I", size=0.5, flange=0.006)
+    count = len(obj.data.vertices)
+    rim = np.abs(shown(obj)[:count, 1]) < 1e-6
+    for frame in (1, 24):
+        for at in range(bpy.context.scene.frame_current, frame + 1):
+            bpy.context.scene.frame_set(at)
+        x = shown(obj)
+        assert len(x) == count + np.count_nonzero(rim)
+        inner, outer = x[:count][rim], x[count:]
+        apart = np.linalg.norm(outer[:, None] - inner, axis=2).min(axis=1)
+        assert np.median(apart) == pytest.approx(0.006, rel=0.1)
+        assert np.ptp(outer[:, [0, 2]], axis=0) - np.ptp(inner[:, [0, 2]], axis=0) == pytest.approx(0.012, abs=0.004)
+    assert np.ptp(x[:count, 1]) > 0.03 > 0.01 > np.ptp(outer[:, 1])
+    assert len(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.polygons) > len(obj.data.polygons)
+
+
 @pytest.mark.parametrize(
     ("options", "source", "said"),
     [
