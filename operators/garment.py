@@ -86,6 +86,7 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
             raise
         body.forget_settings(made)
         unset(made.pbd_collider)
+        garment.straighten(made)
         fitting = garment.Fitting(context, made, figure)
         fitting.lengthen(self.length)
         garment.subdivide(made, self.vertices)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import bmesh
 import mathutils
 import numpy as np
+from mathutils import bvhtree
 
 from ..contact.crossings import crossing_faces, crossing_pairs
 from ..meshes.mesh import TriMesh, connected_components, fans, half_edges
@@ -17,8 +18,12 @@ from .errors import PBDError
 from .kinds import Context, Object
 from .output import output_modifier
 from .read import mesh_io
-from .scene import surfaces, user_keys
+from .scene import remeshing, surfaces, user_keys
+from .scene.arrays import values
 from .scene.surfaces import Surface
+
+HANGING = "pbd_hanging"
+"""Name of the attribute of vertices that were made below the lowest border, while a garment is fitted."""
 
 SAME_PLACE = 1e-4
 """Vertices closer than this share of the median edge are one: figures are often cut at the seams of their UV maps."""
@@ -34,6 +39,10 @@ FARTHER = 0.5
 
 PATIENCE = 6
 """Rounds in which as much crosses as before until raising ends. A skirt before legs that walk takes 15."""
+
+MOST_RAISED = 4.0
+"""Farthest that what lies on the figure is raised, in distances. What does not fit then is between two parts of it, an
+arm and the chest, and would go around one of them: a tunic with arms that hang down became a balloon around these."""
 
 MOST_TRIES = 5
 """How often faces at borders are left out, a ring each time; an armhole of a figure with hanging arms takes 3."""
@@ -91,10 +100,32 @@ def cut_out(figure: Object, faces: np.ndarray) -> Object:
     return garment
 
 
+def straighten(garment: Object) -> None:
+    """Smooth borders along the surface: a selection of triangles ends in a zigzag."""
+
+    def smooth(geometry: bmesh.types.BMesh) -> None:
+        surface = bvhtree.BVHTree.FromBMesh(geometry)
+        for _round in range(SMOOTH_ROUNDS):
+            means = {}
+            for vertex in geometry.verts:
+                beside = [edge.other_vert(vertex).co for edge in vertex.link_edges if edge.is_boundary]
+                if len(beside) == 2:
+                    means[vertex] = 0.25 * (beside[0] + 2.0 * vertex.co + beside[1])
+            for vertex, mean in means.items():
+                vertex.co = surface.find_nearest(mean)[0]
+
+    fixes.edit(garment, smooth)
+
+
 def subdivide(garment: Object, wanted: int) -> None:
-    """Subdivide all faces evenly until there are as many vertices as wanted."""
+    """Make as many vertices as wanted: quads are subdivided evenly, a surface of triangles is remeshed."""
 
     def cut(geometry: bmesh.types.BMesh) -> None:
+        hangs = _hanging(geometry)
+        triangles = [len(face.verts) == 3 for face in geometry.faces if not all(vertex[hangs] for vertex in face.verts)]
+        if wanted and 2 * sum(triangles) > len(triangles):
+            remeshing.remesh(geometry, wanted)
+            return
         cuts = fixes.cuts_for(geometry, wanted) if len(geometry.verts) < wanted else 0
         bmesh.ops.subdivide_edges(geometry, edges=geometry.edges[:], cuts=cuts, use_grid_fill=True)
 
@@ -148,12 +179,14 @@ class Fitting:
             number = geometry.verts.layers.int.new("pbd_border")
             for vertex in ways:
                 geometry.verts[vertex][number] = vertex
+            hangs = _hanging(geometry)
             for _row in range(rows):
                 made = bmesh.ops.extrude_edge_only(geometry, edges=edges)["geom"]
                 edges = [one for one in made if isinstance(one, bmesh.types.BMEdge)]
                 for one in made:
                     if isinstance(one, bmesh.types.BMVert):
                         one.co = one.co + mathutils.Vector(ways[one[number]])
+                        one[hangs] = 1.0
             geometry.verts.layers.int.remove(number)
 
         fixes.edit(self.garment, hang)
@@ -177,15 +210,22 @@ class Fitting:
             left_out += int(drop.sum())
             self._write(ground)
             fixes.edit(self.garment, lambda geometry: _keep(geometry, ~drop))  # noqa: B023  # called here
+        if hangs := self.garment.data.attributes.get(HANGING):
+            self.garment.data.attributes.remove(hangs)
         return Freed(int((height > 1.0).sum()), left_out, crossing)
 
     def _raise(self, distance: float) -> tuple[np.ndarray, np.ndarray]:
         """How far each vertex was raised, (n,) [distances], and what crosses something all the same, (k,) int.
 
-        What crosses the figure is raised; then, what crosses the garment itself is smoothed.
+        What crosses the figure is raised, as far as `MOST_RAISED`; then, what crosses the garment itself is smoothed.
+        What does not fit stays at the distance, where the figure hides it.
         """
         normals = self._smooth_normals()
         self._smooth_borders()
+        hangs = self.garment.data.attributes.get(HANGING)
+        most = np.full(len(self.base), MOST_RAISED)
+        if hangs:
+            most[values(hangs.data, "value", float) > 0.0] = np.inf
         height, fewest, since = np.ones(len(self.base)), 2 * len(self.base), 0
         while True:
             self._write(self.base + (self.scale * distance * height)[:, None] * normals)
@@ -196,10 +236,15 @@ class Fitting:
             left = len(own) or len(self.base) + len(crossing)
             fewest, since = (left, 0) if left < fewest else (fewest, since + 1)
             if not len(crossing) + len(own) or since == PATIENCE:
-                return height, np.union1d(crossing, own)
-            height += self._spread(crossing, FARTHER)
+                break
+            height = np.minimum(height + self._spread(crossing, FARTHER), most)
             share = self._spread(own, 1.0)[:, None]
             self.base += share * (self._mean(self.base, self.mesh.edges) - self.base)
+        if (height[crossing] >= most[crossing]).any():
+            high = self._spread(crossing, 1.0) > 0.0
+            height[high & np.isfinite(most)] = 1.0
+            self._write(self.base + (self.scale * distance * height)[:, None] * normals)
+        return height, np.union1d(crossing, own)
 
     def _spread(self, vertices: np.ndarray, value: float) -> np.ndarray:
         """A value at vertices (k,) int, half of it at their neighbors, else 0; (n,)."""
@@ -286,6 +331,12 @@ class Fitting:
         edge, _ = crossing_pairs(x, self.mesh.edges.T, self.obstacle_faces + len(places))
         _, triangle = crossing_pairs(x, self.obstacle_edges + len(places), self.mesh.triangles.T)
         return np.unique(np.concatenate([self.mesh.edges[edge].ravel(), self.mesh.triangles[triangle].ravel()]))
+
+
+def _hanging(geometry: bmesh.types.BMesh) -> bmesh.types.BMLayerItem:
+    """The layer that says which vertices do not lie on the figure: above 0."""
+    layers = geometry.verts.layers.float
+    return layers.get(HANGING) or layers.new(HANGING)
 
 
 def _keep(geometry: bmesh.types.BMesh, faces: np.ndarray) -> None:
