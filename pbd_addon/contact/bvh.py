@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import Kernels, numpy as numpy_kernels
 
 ROOTS = np.ones((2, 1), int)
+"""The pair of the roots of two trees: nodes are numbered from 1."""
 
 
 class LeftOut(NamedTuple):

@@ -135,7 +135,7 @@ def read_settings(said: dict[str, Any], names: Names, scene: Scene, members: Map
             raise DamagedError(f"settings of {key!r} cannot be")
     if not {names.of_scene, *members} <= said.keys():
         raise DamagedError("settings are missing")
-    found: dict[Any, RawSettings] = {}
+    found: Settings = {}
     for key, raw in said.items():
         kind, _, each = key.rpartition(" ")
         uid, values = names.uid(each), _tuples(raw)
@@ -150,7 +150,7 @@ def read_settings(said: dict[str, Any], names: Names, scene: Scene, members: Map
     return found
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     """Lists turned back into tuples, which JSON does not have."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
@@ -313,7 +313,7 @@ def _are_ids(ids: np.ndarray, count: int) -> bool:
     return bool(((ids >= 0) & (ids < count)).all())
 
 
-def _check(value: Any, kind: Any, where: str) -> None:
+def _check(value: object, kind: object, where: str) -> None:
     wrong = schema.misfit(value, kind, where)
     if wrong:
         raise DamagedError(f"{wrong[:120]} cannot be")
