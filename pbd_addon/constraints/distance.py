@@ -110,6 +110,7 @@ class DistanceConstraints(SpringRows):
         in_chains: Whether all edges of a body are in chains, (bodies,) bool.
         fresh: Whether multipliers are 0 so far in this substep; who adds to them sets this to false.
         softness: How many times softer in tension than their material rows are at the moment, (m,); (0,) if none is.
+        released: The same of what loses work while it shortens.
         sweeps: How often an iteration sweeps over edges, set for each frame, see `SECOND_ORDER_SWEEPS`.
         near_pins: Rows that are swept several times after the chains, see `PIN_EDGES`, (k,) int.
         pushed: Whether later constraints may push a body, (bodies,) bool. If so, a sweep follows the chains, as it does

@@ -88,7 +88,7 @@ class SpringRows(Constraints):
         self.multipliers = np.zeros(len(order))
         self._strain_of_one: np.ndarray | None = None
         self.relaxed = False
-        self._reweighed, self.softness = False, NOTHING
+        self._reweighed, self.softness, self.released = False, NOTHING, NOTHING
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self._shrink = np.asarray(of_rows(maps.get("shrink"), self.rows.indices))
@@ -124,7 +124,7 @@ class SpringRows(Constraints):
         same = np.array_equal(self.compliance[0], self.compliance[1]) and np.array_equal(self.k[0], self.k[-1])
         self.sides = 1 if same else 2
         self.compliance = self.compliance[: self.sides].copy()
-        self._given, self.softness = self.compliance, NOTHING
+        self._given, self.softness, self.released = self.compliance, NOTHING, NOTHING
         self.active = bool((self.compliance < NO_STIFFNESS).any())
         self.h = 0.0
 
@@ -156,9 +156,20 @@ class SpringRows(Constraints):
     def soften(self, factors: np.ndarray) -> None:
         """Be so many times softer in tension than the material from the next substep on, (m,) [1]."""
         if not np.array_equal(factors, self.softness):
-            self.softness, self._reweighed = factors, True
-            self.compliance = self._given.copy()
-            self.compliance[0] *= factors
+            self.softness = factors
+            self._give()
+
+    def release(self, factors: np.ndarray) -> None:
+        """Be so many times softer again from the next substep on, (m,) [1]; (0,): not at all."""
+        if not np.array_equal(factors, self.released):
+            self.released = factors
+            self._give()
+
+    def _give(self) -> None:
+        self._reweighed, self.compliance = True, self._given.copy()
+        for factors in (self.softness, self.released):
+            if len(factors):
+                self.compliance[0] *= factors
 
     @property
     def weights(self) -> np.ndarray:
@@ -202,6 +213,12 @@ class SpringRows(Constraints):
     def elastic_strain(self) -> np.ndarray:
         """Strain by the multipliers of the last substep, (m,); negative in compression."""
         return self.strain_of_one() * self.multipliers if self.h else np.zeros_like(self.multipliers)
+
+    def work(self) -> np.ndarray:
+        """What every row has stored in tension by the multipliers of the last substep, (m,) [J]."""
+        if not self.h:
+            return np.zeros_like(self.multipliers)
+        return np.asarray(0.5 * self.alpha[0] * (np.minimum(self.multipliers, 0.0) / self.h) ** 2)
 
     def strain_of_one(self) -> np.ndarray:
         """Elastic strain of each row by a multiplier of 1 in a substep of h, (m,)."""

@@ -307,31 +307,29 @@ def touching(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair], together
     most = max(SURFACE_EPSILON * together.edge.max(), ROUNDING * size.max())
     first = one.edge_tree.refit(_boxes(x, one.edges, most), kernels=kernels)
     second = first if one is other else other.edge_tree.refit(_boxes(x, other.edges, most), kernels=kernels)
-    found = first.query_pairs(second)
-    edge, other_edge = together.meeting(one.of_edge, found[0], other.of_edge, found[1])
-    particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
-    apart = (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))
-    particles, owner = particles[:, apart], np.stack([one.of_edge[edge], other.of_edge[other_edge]])[:, apart]
-    exact = ROUNDING * size.take(owner).max(axis=0)
-    reach = np.maximum(SURFACE_EPSILON * together.edge.take(owner).min(axis=0), exact)
-    kind, is_own = np.full(particles.shape[1], EDGES, np.int8), owner[0] == owner[1]
-    at_border = np.zeros(x.shape[1], bool)
+    shared, marked, at_border = np.zeros((3, x.shape[1]), bool)
     for surface in together.surfaces:
         at_border[surface.border_edges] = True
-    was_cut = np.asarray(at_border.take(particles).reshape(2, 2, -1).any(axis=1).all(axis=0))
-    gap = kernels.closest_points(x, particles, kind)[1]
-    if together.rest is not None:
-        own = np.flatnonzero(is_own)
-        at_rest = kernels.closest_points(together.rest, particles.take(own, axis=1), kind[own])[1]
-        was_cut[own] &= at_rest <= reach[own]
-    for pair in pairs:
-        if pair.rest is not None and pair.one.loose_edges.size:
-            some = np.flatnonzero(is_own & (owner[0] == together.surfaces.index(pair.one)))
-            ids = particles.take(some, axis=1)
-            gap[some[~pair.are_apart_at_rest(kernels, ids, kind[some])]] = np.inf
-    touch = gap <= np.where(was_cut, reach, exact)
-    shared, marked = np.zeros(x.shape[1], bool), np.zeros(x.shape[1], bool)
-    shared[particles[:, touch]] = True
+    for edge, other_edge in first.query_in_blocks(second):
+        edge, other_edge = together.meeting(one.of_edge, edge, other.of_edge, other_edge)
+        particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
+        apart = (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))
+        particles, owner = particles[:, apart], np.stack([one.of_edge[edge], other.of_edge[other_edge]])[:, apart]
+        exact = ROUNDING * size.take(owner).max(axis=0)
+        reach = np.maximum(SURFACE_EPSILON * together.edge.take(owner).min(axis=0), exact)
+        kind, is_own = np.full(particles.shape[1], EDGES, np.int8), owner[0] == owner[1]
+        was_cut = np.asarray(at_border.take(particles).reshape(2, 2, -1).any(axis=1).all(axis=0))
+        gap = kernels.closest_points(x, particles, kind)[1]
+        if together.rest is not None:
+            own = np.flatnonzero(is_own)
+            at_rest = kernels.closest_points(together.rest, particles.take(own, axis=1), kind[own])[1]
+            was_cut[own] &= at_rest <= reach[own]
+        for pair in pairs:
+            if pair.rest is not None and pair.one.loose_edges.size:
+                some = np.flatnonzero(is_own & (owner[0] == together.surfaces.index(pair.one)))
+                ids = particles.take(some, axis=1)
+                gap[some[~pair.are_apart_at_rest(kernels, ids, kind[some])]] = np.inf
+        shared[particles[:, gap <= np.where(was_cut, reach, exact)]] = True
     if shared.any():
         for surface in together.surfaces:
             for faces in (surface.triangles, surface.loose_edges):

@@ -209,7 +209,7 @@ class Simulation(Changes):
         self._targets = Targets.of(self._state)
         for grab in self._grabs:
             grab.start = grab.now
-        report = make_report(self._model, self._state, count, reason, found, self._kernels, watch)
+        report = make_report(self._model, before, self._state, count, reason, found, self._kernels, watch)
         if any(part.reshapes for part in self._model.acting):
             self._take_past()
         self._state.memory["obstacles"]["is_apart"] = np.array(self._model.contact.is_apart)
