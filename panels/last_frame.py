@@ -1,7 +1,9 @@
 """What the solver says of its last frame: where its time went, why it took so many steps, what is still short."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bpy.app.translations import pgettext_iface as iface
 
@@ -10,22 +12,24 @@ from ..pbd_addon.blender.timeline import cost_estimate, session
 from .places import BodyPanel
 from .rows import draw_sentence
 
+if TYPE_CHECKING:
+    from ..pbd_addon.frames.report import StepReport
+
 MAINLY = 0.5
 """From this share of a frame on contact is what takes the time; to save on what takes less helps less than it seems."""
 
 
-def in_contact(report: Any) -> float:
+def in_contact(report: StepReport) -> float:
     """How long the last frame looked for contacts and solved them [s]."""
-    times: dict[str, float] = report.times
-    return times.get("contact", 0.0) + times.get("contact search", 0.0)
+    return report.times.get("contact", 0.0) + report.times.get("contact search", 0.0)
 
 
-def is_mainly_contact(report: Any) -> bool:
+def is_mainly_contact(report: StepReport) -> bool:
     """Whether contact takes most of the last frame."""
     return in_contact(report) >= MAINLY * report.seconds
 
 
-def costs(scene: Scene, report: Any) -> tuple[str, bool]:
+def costs(scene: Scene, report: StepReport) -> tuple[str, bool]:
     """What takes the time of a frame that is stepped in slices, "" for a quick one; and whether *Fast* would help."""
     if report is None or report.seconds < cost_estimate.SLICED:
         return "", False
@@ -41,7 +45,7 @@ def costs(scene: Scene, report: Any) -> tuple[str, bool]:
     return said, meets_itself and mainly_itself and scene.pbd.collisions == "ACCURATE"
 
 
-def draw_costs(layout: Layout, context: Context, report: Any) -> None:
+def draw_costs(layout: Layout, context: Context, report: StepReport) -> None:
     """A sentence, and the button that helps."""
     said, fast_helps = costs(context.scene, report)
     if not said:
@@ -66,7 +70,7 @@ def causes() -> dict[str, str]:
     }
 
 
-def short_advice(report: Any) -> str:
+def short_advice(report: StepReport) -> str:
     """What the status line says of a shape that is farther from the converged one than accepted, "" of others."""
     advice = None if report is None else report.advice
     if advice is None:
@@ -81,7 +85,7 @@ def short_advice(report: Any) -> str:
     return iface("{kind} {share} % off, see Details").format(kind=causes()[advice.kind], share=share)
 
 
-def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
+def draw_convergence(layout: Layout, context: Context, report: StepReport) -> None:
     """A line where steps were chosen or added, and one that says how far the shape is from the converged one."""
     names = causes()
     if report.reason in names:

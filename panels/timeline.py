@@ -1,6 +1,6 @@
 """The simulated frames as a strip along the foot of the timeline, as Blender draws its own caches."""
 
-from typing import Any
+from collections.abc import Callable
 
 import bpy
 
@@ -54,7 +54,7 @@ def draw() -> None:
     draw_spans(spans(context.scene), lambda frame: view.view_to_region(frame, 0.0, clip=False)[0], height)
 
 
-def draw_spans(parts: Any, place: Any, height: float) -> None:
+def draw_spans(parts: list[tuple[int, int, Color]], place: Callable[[float], float], height: float) -> None:
     """Draw `parts`, as of `spans`, along the foot of a region; `place` says where a frame is from the left [pixels]."""
     import gpu
     from gpu_extras.batch import batch_for_shader

@@ -20,6 +20,7 @@ OCTAVES = 3
 """Of turbulence: each has half the size and half the amplitude of the one before; amplitudes add up to 7/4."""
 
 CORNERS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+"""Of a cell, (8, 3): one at 1 along an axis is in the next cell."""
 
 Ask = Callable[[np.ndarray], np.ndarray]
 """A function of places (k, 3) in cells that gives the noise there, (k,), from -1 to 1."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..kernels import Kernels, numpy as numpy_kernels
 
 ROOTS = np.ones((2, 1), int)
+"""The pair of the roots of two trees: nodes are numbered from 1."""
 
 BLOCK = 4096
 """Leaves of a tree that are looked at together, a power of two. In a level grid 24 pairs of edges overlap for each

@@ -152,7 +152,8 @@ def make_report(
     seconds = sum(watch.seconds.values())
     crossings = contact.penetration.crossings
     residuals = {constraints.name: residual.short for constraints, residual in found}
-    pulled = are_pulling(model, before)  # Also in the frame that ends with the last of them closed.
+    # Also in the frame that ends with the last seam closed.
+    pulled = len(model.seam_body) > 0 and are_pulling(model, before)
     advice = advise(found, substeps, model.settings.shape_error, adaptive.is_inflated(model), pulled)
     return StepReport(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),

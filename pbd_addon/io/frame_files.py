@@ -35,6 +35,8 @@ from . import own_files, pc2, schema
 INDEX = "index.json"
 FORMAT = "PBD cloth cache"
 VERSION = 2
+"""Of the files: others are refused."""
+
 START = f'{{"format":"{FORMAT}",'.encode()
 """Every index of ours begins with this."""
 

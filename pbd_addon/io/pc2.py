@@ -21,6 +21,8 @@ from . import own_files
 MAGIC = b"POINTCACHE2\0"
 VERSION = 1
 LAYOUT = struct.Struct("<12siiffi")
+"""Of the header."""
+
 OURS = b"\0PBD Cloth & Balloons"
 """Behind the last sample of the files that `write` has written."""
 POINT_BYTES = 12

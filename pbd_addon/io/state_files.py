@@ -39,7 +39,7 @@ def state_from(
     found = {name: _checked(name, arrays, like) for name, like in arrays_of(first).items()}
     joined, initial = (each.get("tearing.joined", np.zeros(0, int)) for each in (found, arrays_of(first)))
     # Vertices come apart, and never together.
-    if not (_in_range(joined, len(joined)) and (joined[joined] == joined).all() and (initial[joined] == initial).all()):
+    if not (are_ids(joined, len(joined)) and (joined[joined] == joined).all() and (initial[joined] == initial).all()):
         raise DamagedError("'tearing.joined' cannot be")
     if found["obstacles.penetrated"].shape[1] != len(colliders):
         found["obstacles.penetrated"] = np.zeros((len(model.bodies), len(colliders)), bool)
@@ -69,5 +69,6 @@ def _can_be(array: np.ndarray, like: np.ndarray, kept: Kept) -> bool:
     return fits and (array.dtype.kind in "bi" or bool((np.abs(array) <= kept.most).all()))
 
 
-def _in_range(ids: np.ndarray, count: int) -> bool:
+def are_ids(ids: np.ndarray, count: int) -> bool:
+    """Whether all are numbers of `count` things."""
     return bool(((ids >= 0) & (ids < count)).all())

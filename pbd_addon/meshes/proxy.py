@@ -26,6 +26,7 @@ LEAST_UPRIGHT = 0.2
 no height, since a little along the normal would be far along the triangle."""
 
 EDGES = ((0, 1), (1, 2), (2, 0))
+"""Corners of the sides of a triangle."""
 
 
 class Bound(NamedTuple):

@@ -243,7 +243,7 @@ def waiting_bodies(model: Model, state: State) -> list[int]:
 def are_pulling(model: Model, state: State) -> bool:
     """Whether any seams are still to close."""
     _, time, welded = _known(model, state)
-    return bool((_of_pairs(model)[0] & (time >= 0.0) & (welded == 0.0)).any()) if len(welded) else False
+    return bool((_of_pairs(model)[0] & (time >= 0.0) & (welded == 0.0)).any())
 
 
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:

@@ -114,9 +114,9 @@ LEFT_OUT = "vertices take part from 0.5 on. Exchange 0 and 1 to have the group l
 """What both factors do where weight 0 is left out."""
 
 
-def chooses(label: str, about: str, group: str, ends: str = LEFT_OUT, low: float = 0.0) -> Map:
+def chooses(label: str, about: str, group: str, ends: str = LEFT_OUT, low: float = 0.0, *, panel: str = "") -> Map:
     """A map that chooses; ends: what both factors do."""
-    return Map(label, about, group, f"Factor where the weight is {{weight}}: {ends}", low, chooses=True)
+    return Map(label, about, group, f"Factor where the weight is {{weight}}: {ends}", low, chooses=True, panel=panel)
 
 
 def varies(**maps: Map) -> Mapping[str, Map]:

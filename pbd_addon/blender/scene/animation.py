@@ -14,6 +14,7 @@ from ..kinds import Animatable, Depsgraph, Keys, Object, Scene
 One = TypeVar("One", Object, Scene, Keys)
 
 LAYERED = bpy.app.version >= (4, 4, 0)
+"""Whether actions have layers and slots; Blender 4.2 has one collection of curves in each."""
 
 KEYFRAME = (
     ("co", np.float32, 2),

@@ -16,6 +16,7 @@ from ...frames import metrics
 from ...frames.report import StepReport
 from ...io import schema
 from ...io.frame_files import FRAMES, INDEX, MOST_INDEX, DamagedError
+from ...io.state_files import are_ids
 from ..kinds import Scene
 from ..read.snapshot import SceneSnapshot
 from ..scene.fields import FieldPlace
@@ -135,7 +136,7 @@ def read_settings(said: dict[str, Any], names: Names, scene: Scene, members: Map
             raise DamagedError(f"settings of {key!r} cannot be")
     if not {names.of_scene, *members} <= said.keys():
         raise DamagedError("settings are missing")
-    found: dict[Any, RawSettings] = {}
+    found: Settings = {}
     for key, raw in said.items():
         kind, _, each = key.rpartition(" ")
         uid, values = names.uid(each), _tuples(raw)
@@ -150,7 +151,7 @@ def read_settings(said: dict[str, Any], names: Names, scene: Scene, members: Map
     return found
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     """Lists turned back into tuples, which JSON does not have."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
@@ -235,14 +236,14 @@ def unpack(
         points, faces = (parts.get((each, part, place[part])) for part in ("points", "faces"))
         if points is None or faces is None:
             raise DamagedError(f"a surface of frame {frame} is missing")
-        if not _are_ids(faces.corners, len(points)):
+        if not are_ids(faces.corners, len(points)):
             raise DamagedError(f"'corners_{each}' cannot be")
         surfaces[names.uid(each)] = Surface(place["name"], _matrix(place["matrix"]), points, faces)
     fields = {}
     for each, place in note.fields.items():
         points, normals = (check_array(arrays, f"field_{part}_{each}", "f", 3) for part in ("points", "normals"))
         triangles = check_array(arrays, f"field_triangles_{each}", "i", 3)
-        if len(normals) != len(points) or not _are_ids(triangles, len(points)):
+        if len(normals) != len(points) or not are_ids(triangles, len(points)):
             raise DamagedError(f"'field_triangles_{each}' cannot be")
         fields[names.uid(each)] = FieldPlace(place["name"], _matrix(place["matrix"]), points, normals, triangles)
     deformed = {}
@@ -309,11 +310,7 @@ def check_array(
     return found
 
 
-def _are_ids(ids: np.ndarray, count: int) -> bool:
-    return bool(((ids >= 0) & (ids < count)).all())
-
-
-def _check(value: Any, kind: Any, where: str) -> None:
+def _check(value: object, kind: object, where: str) -> None:
     wrong = schema.misfit(value, kind, where)
     if wrong:
         raise DamagedError(f"{wrong[:120]} cannot be")

@@ -32,6 +32,8 @@ from ..settings.raw_settings import (
 from .simulated_object import SimulatedObject, check_faces, check_surface, is_edited, other_output, read_member
 
 UP = (0.0, 0.0, 1.0)
+"""Normal of the floor."""
+
 PIN_SPEED = 2.0
 """Speed at which pins placed by grabbing move from the mesh to their places when the simulation begins [m/s]; less of
 small bodies, see `scale.calm_speed`."""

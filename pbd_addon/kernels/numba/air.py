@@ -15,6 +15,7 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 """Unsigned, as indices are, or sums of both would be floating-point numbers."""
 
 TURN, THIRD = 2.0 * pi, 1.0 / 3.0
+"""A whole turn [rad], and a corner's share of a triangle."""
 
 SERIES = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(9, -1, -1))
 """Of the sine, from the 19th power down: up to a right angle the next term is 3e-16."""

@@ -42,6 +42,7 @@ SMALL = 0.1
 0.1^16 / 17 = 6e-18 of the first. Up to 0.4 rad, then, no angle needs `atan2`, which takes half of the time."""
 
 TURN = 2.0 * np.pi
+"""A whole turn [rad]."""
 
 
 @helper
