@@ -13,10 +13,10 @@ ROOTS = np.ones((2, 1), int)
 
 BLOCK, MOST_BLOCKS = 4096, 8
 """Leaves of a tree that are looked at together, a power of two, and the most such blocks: large trees have larger ones.
-In a level grid 24 pairs of edges overlap for each vertex, and 40 of edges and faces. They take up to 100 bytes each while
-they are found, and the boxes of a tree of edges 630 bytes a vertex: at once, twice as much as all that a simulation
-keeps. To NumPy each block costs as much as to fit the other tree: the first frame of 200² vertices takes 3.0 s with 64
-blocks, 1.7 s with one or eight."""
+In a level grid 24 pairs of edges overlap for each vertex, and 40 of edges and faces. They take up to 100 bytes each
+while they are found, and the boxes of a tree of edges 630 bytes a vertex: at once, twice as much as all that a
+simulation keeps. To NumPy each block costs as much as to fit the other tree: the first frame of 200² vertices takes
+3.0 s with 64 blocks, 1.7 s with one or eight."""
 
 
 class LeftOut(NamedTuple):
