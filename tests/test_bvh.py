@@ -122,6 +122,7 @@ def test_only_members_take_part(share):
 def test_blocks_have_all_pairs_once(block, monkeypatch):
     """Whether pairs are looked for block by block or a tree is fitted so, of one tree or two."""
     monkeypatch.setattr(bvh, "BLOCK", block)
+    monkeypatch.setattr(bvh, "MOST_BLOCKS", 128)
     rng = np.random.default_rng(5)
     boxes, others = random_boxes(rng, 150, 0.3), random_boxes(rng, 90, 0.3)
     tree, other = fitted(boxes), fitted(others)

@@ -40,6 +40,7 @@ CONSTANTS = {f"{module.__name__.split('.')[-1]}.{name}": (name, value)
 
 FIXED = {
     "bvh.BLOCK": "bounds memory, no figure depends on it",
+    "bvh.MOST_BLOCKS": "the same",
     "crossing_guard.UNGROUPED": "a label, not a quantity",
     "patches.LARGE_DEPTHS": "powers of two between the whole and the small patches, largest first",
 }

@@ -12,10 +12,12 @@ from ..kernels import Kernels, numpy as numpy_kernels
 ROOTS = np.ones((2, 1), int)
 """The pair of the roots of two trees: nodes are numbered from 1."""
 
-BLOCK = 4096
-"""Leaves of a tree that are looked at together, a power of two. In a level grid 24 pairs of edges overlap for each
-vertex, and 40 of edges and faces. They take up to 100 bytes each while they are found, and the boxes of a tree of edges
-630 bytes a vertex: at once, twice as much as all that a simulation keeps."""
+BLOCK, MOST_BLOCKS = 4096, 8
+"""Leaves of a tree that are looked at together, a power of two, and the most such blocks: large trees have larger ones.
+In a level grid 24 pairs of edges overlap for each vertex, and 40 of edges and faces. They take up to 100 bytes each
+while they are found, and the boxes of a tree of edges 630 bytes a vertex: at once, twice as much as all that a
+simulation keeps. To NumPy each block costs as much as to fit the other tree: the first frame of 200² vertices takes
+3.0 s with 64 blocks, 1.7 s with one or eight."""
 
 
 class LeftOut(NamedTuple):
@@ -74,8 +76,9 @@ class BVH:
 
     def refit_in_blocks(self, boxes: np.ndarray, kernels: Kernels) -> Iterator[FittedBVH]:
         """The same as trees over a part of the primitives each, of which only one is kept at a time."""
-        for start in range(0, len(self.leaves), BLOCK):
-            leaves = self.leaves[start : start + BLOCK]
+        size = _block(self.leaves)
+        for start in range(0, len(self.leaves), size):
+            leaves = self.leaves[start : start + size]
             if start == 0 or (leaves >= 0).any():
                 yield BVH(leaves).refit(boxes, kernels=kernels)
 
@@ -119,11 +122,16 @@ class FittedBVH:
 
     def query_in_blocks(self, other: FittedBVH) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The pairs of `query_pairs` in several parts, for whoever keeps few of them."""
-        count = max(len(self.leaves) // BLOCK, 1)
+        count = len(self.leaves) // _block(self.leaves)
         nodes = np.arange(count, 2 * count)
         for k, node in enumerate(nodes):
             others = nodes[k:] if self is other else ROOTS[1]
             yield self.query_pairs(other, np.stack([np.full(len(others), node), others]))
+
+
+def _block(leaves: np.ndarray) -> int:
+    """How many leaves of a tree are a block of it, a power of two."""
+    return max(min(BLOCK, len(leaves)), len(leaves) // MOST_BLOCKS)
 
 
 def median_split_order(points: np.ndarray) -> np.ndarray:
