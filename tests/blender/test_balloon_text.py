@@ -105,6 +105,21 @@ def test_letters_fill_up_and_are_calm():
     assert np.ptp(x[:, 2]) > 0.3
 
 
+@pytest.mark.slow
+def test_a_letter_that_falls_comes_to_rest():
+    """From half a meter onto the floor: below 1 cm/s after 3 s."""
+    scene = bpy.context.scene
+    obj = add(text="L", size=0.5, cells=3, hold="FALL")
+    scene.frame_end, scene.pbd.use_floor = 80, True
+    obj.location.z += 0.5 - shown(obj)[:, 2].min()
+    for frame in range(1, 74):
+        before = shown(obj)
+        scene.frame_set(frame)
+    x = shown(obj)
+    assert np.ptp(x, axis=0).min() > 0.03  # filled, and flat on the floor
+    assert 24.0 * np.sqrt(((x - before) ** 2).sum(axis=1).mean()) < 0.01
+
+
 def test_a_drawn_ring_is_one_balloon_with_a_hole():
     """From a curve, wherever it stands and however its loops run; the curve is hidden, and its scale counts."""
     source = curve_object(circle(1.0, 48)[:, :2], circle(0.5, 32)[:, :2])
