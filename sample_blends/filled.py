@@ -13,20 +13,20 @@ from mathutils import Vector
 
 
 def balloon() -> None:
-    """Blender's monkey as a toy balloon on a stick: helium blows it up from 7.3 to 11.7 liters and lifts it off.
+    """Blender's monkey as a toy balloon on a stick: helium blows it up from 7.5 to 12 liters and lifts it off.
 
     Much more would make it a ball, with ears and a muzzle that are knobs.
     """
     scene = kit.begin(frames=96)
-    scale = 0.518  # of a head that holds 54 liters, so that it holds 7.3
+    scale = 0.518  # of a head that holds 54 liters, so that it holds 7.5
     stage.build((0.03, 0.26, 0.28))
     kit.set_pbd(scene, wind_speed=0.6, wind_eddy=0.5)  # a breath of air, so that it sways
     skin = closed_monkey(0.6 * scale)
     skin.name = skin.data.name = "Monkey"
     skin.location = (0.0, 0.0, 0.44)
     skin.rotation_euler = (0.0, 0.0, math.radians(16.0))
-    # 8.3 g of rubber: 7.3 l of helium do not carry it, 11.7 l lift half as much again. It is soft, as only the ratio of its
-    # stiffnesses shapes a skin that holds a volume, and this one has to yield evenly where its faces are small.
+    # 8.3 g of rubber: 7.5 l of helium do not carry it, 12 l lift half as much again. It is soft, as only the ratio of
+    # its stiffnesses shapes a skin that holds a volume, and this one has to yield evenly where its faces are small.
     # Tethers are for what hangs: they would hold the rubber back.
     kit.set_balloon(
         skin,
