@@ -1,6 +1,6 @@
 """The surface of another object, which vertices follow."""
 
-from ..pbd_addon.blender.kinds import Context, Layout
+from ..pbd_addon.blender.kinds import Context, Layout, Object
 from .maps import draw_vertex_group
 from .places import BodyPanel
 from .rows import draw_group
@@ -10,6 +10,11 @@ class Attach(BodyPanel):
     """Vertices that follow the surface of another object: a body, a mast. Attach Selected is at the top in Edit Mode"""
 
     parent = "shape"
+    is_rare = True
+
+    @classmethod
+    def is_used(cls, obj: Object) -> bool:
+        return obj.pbd.type == "CLOTH" or obj.pbd.attach_object is not None
 
     def draw_settings(self, context: Context, layout: Layout) -> None:
         obj = context.object

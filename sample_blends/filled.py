@@ -13,24 +13,27 @@ from mathutils import Vector
 
 
 def balloon() -> None:
-    """Blender's monkey as a toy balloon on a stick: helium blows it up from 3 to 12 liters and lifts it off."""
+    """Blender's monkey as a toy balloon on a stick: helium blows it up from 7.5 to 12 liters and lifts it off.
+
+    Much more would make it a ball, with ears and a muzzle that are knobs.
+    """
     scene = kit.begin(frames=96)
-    scale = 0.382  # of a head that holds 54 liters, so that it holds 3
+    scale = 0.518  # of a head that holds 54 liters, so that it holds 7.5
     stage.build((0.03, 0.26, 0.28))
     kit.set_pbd(scene, wind_speed=0.6, wind_eddy=0.5)  # a breath of air, so that it sways
     skin = closed_monkey(0.6 * scale)
     skin.name = skin.data.name = "Monkey"
-    skin.location = (0.0, 0.0, 1.05 * scale)
+    skin.location = (0.0, 0.0, 0.44)
     skin.rotation_euler = (0.0, 0.0, math.radians(16.0))
-    # 4 g of rubber: 3 l of helium do not carry it, 12 l lift three times as much. It is soft, as only the ratio of
+    # 8.3 g of rubber: 7.5 l of helium do not carry it, 12 l lift half as much again. It is soft, as only the ratio of
     # its stiffnesses shapes a skin that holds a volume, and this one has to yield evenly where its faces are small.
     # Tethers are for what hangs: they would hold the rubber back.
     kit.set_balloon(
         skin,
-        density=0.03,
+        density=0.034,
         stretch=4.0,
         compression=4.0,
-        shear=0.8,
+        shear=4.0,
         bend=0.0,
         damping=2.0,
         air_normal=0.31,
@@ -39,7 +42,7 @@ def balloon() -> None:
         gas_density=0.17,
         tethers=False,
     )
-    kit.key(skin, "pbd.pressure", {1: 1.0, 8: 1.0, 80: 4.0})
+    kit.key(skin, "pbd.pressure", {1: 1.0, 8: 1.0, 64: 1.6})
     positions = kit.vertices_of(skin.data)
     knot = positions[positions[:, 2].argmin()]
     group = skin.vertex_groups.new(name="Pin")
@@ -52,7 +55,7 @@ def balloon() -> None:
     weight = [(0.10, 0.0), (0.11, 0.01), (0.11, 0.05), (0.06, 0.08), (0.02, 0.10), (0.0, 0.105)]
     profile = [(scale * radius, scale * height) for radius, height in weight]
     stage.turned("Weight", profile, stage.metal("Brass", (0.83, 0.58, 0.24))).location = (end.x, end.y, 0.0)
-    stage.add_camera((0.17, -1.5, 0.44), (0.0, 0.0, 0.37), 60.0)
+    stage.add_camera((0.17, -1.5, 0.46), (0.0, 0.0, 0.38), 56.0)
 
 
 def letters() -> None:

@@ -13,8 +13,11 @@ import stage
 CELL = 0.034
 """Length of the edges of the panels [m]."""
 
-COLUMNS, ROWS = (6, 6), (8, 7)
+COLUMNS, ROWS = (6, 6), (8, 10)
 """Faces of half a front across its body and along its sleeve, and down its sleeve and below it."""
+
+FIT = ((0, 1.0), (8, 1.0), (12, 0.94), (18, 1.14))
+"""How wide the panels are at rows from the shoulders to the hem, over what they are at the chest: they have a waist."""
 
 BANDS = (4,)
 """Rows of faces of another color, of the sleeves and below them."""
@@ -67,7 +70,7 @@ def add_panels() -> bpy.types.Object:
     """Both halves of the front and of the back, with the seams between them."""
     columns, rows = sum(COLUMNS), sum(ROWS)
     row, column = np.divmod(np.arange((rows + 1) * (columns + 1)), columns + 1)
-    y = (column + 0.4) * CELL  # the seam in the middle closes, too
+    y = (column + 0.4) * CELL * np.interp(row, *zip(*FIT))  # the seam in the middle closes, too
     slope = SLOPE * np.minimum((rows - row) / ROWS[1], 1.0)  # the hem is level
     z = TOP - row * CELL - slope * np.maximum(column - NECK, 0) * CELL
     ids = np.arange(len(row)).reshape(rows + 1, columns + 1)

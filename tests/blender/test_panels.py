@@ -380,13 +380,16 @@ def test_simple_hides_what_is_rare_until_it_is_used():
 
 
 def test_a_balloon_begins_with_its_pressure():
-    """Cloth, which may be a cushion, has it further down, and a solid has none."""
+    """Cloth, which may be a cushion, has it further down, and a solid has none; a balloon is attached rarely."""
     obj = scenes.add_grid()
     found = {}
-    for kind in ("CLOTH", "BALLOON", "RIGID"):
+    for kind in ("CLOTH", "RIGID", "BALLOON"):
         bpy.ops.object.pbd_add(type=kind)
-        found[kind] = shown_panels(obj) & {"pressure", "cloth_pressure"}
-    assert found == {"CLOTH": {"cloth_pressure"}, "BALLOON": {"pressure"}, "RIGID": set()}
+        found[kind] = shown_panels(obj) & {"pressure", "cloth_pressure", "attach"}
+    assert (found["CLOTH"], found["BALLOON"]) == ({"cloth_pressure", "attach"}, {"pressure"})
+    assert not found["RIGID"] & {"pressure", "cloth_pressure"}
+    obj.pbd.attach_object = obj
+    assert "attach" in shown_panels(obj)
 
 
 def test_units_that_blender_does_not_show_stand_behind_the_field(extension):

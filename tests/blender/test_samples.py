@@ -355,24 +355,24 @@ def curvature(positions):
 
 
 @pytest.mark.slow
-def test_balloon_is_lifted_by_its_gas_and_round_at_last(open_sample):
+def test_balloon_is_lifted_by_its_gas_and_rounder_at_last(open_sample):
     sample = open_sample("balloon")
     monkey = sample.only()
     assert sample.scene.gravity.z < -9.8
     heights = [shown(monkey)[:, 2].mean() for _frame in sample.play(84)]
     positions, rest = shown(monkey), sample.rest["Monkey"]
-    assert min(heights) < heights[0] - 0.03  # 3 liters do not carry it
-    assert heights[-1] > heights[0] + 0.05
+    assert min(heights) < heights[0] - 0.015  # 7.5 liters do not carry it
+    assert heights[-1] > heights[0] + 0.012
     assert volume(monkey, positions) == pytest.approx(0.012, rel=0.02)
-    assert monkey.pbd.pressure == 4.0
-    assert volume(monkey, positions) == pytest.approx(4.0 * volume(monkey, rest), rel=0.01)
+    assert monkey.pbd.pressure == pytest.approx(1.6)
+    assert volume(monkey, positions) == pytest.approx(1.6 * volume(monkey, rest), rel=0.01)
     assert roundness(monkey, rest) < 0.45
-    assert roundness(monkey, positions) > 0.7
+    assert 0.55 < roundness(monkey, positions) < 0.65  # a ball would have no ears
     knot = sample.pins("Monkey")
     assert np.abs(positions[knot] - rest[knot]).max() < 1e-5
     # The pressure is keyed, so a look back shows the volume of that frame, and so does playing on.
     go(30)
-    assert 1.2 < volume(monkey, shown(monkey)) / volume(monkey, rest) < 2.2
+    assert 1.1 < volume(monkey, shown(monkey)) / volume(monkey, rest) < 1.3
 
 
 @pytest.mark.slow
@@ -765,7 +765,7 @@ def test_shirt_is_sewn_around_its_walker(open_sample):
     shirt, figure = sample.only(), bpy.data.objects["Figure"]
     seams = np.array([edge.is_loose for edge in shirt.data.edges])
     pairs = np.array([edge.vertices[:] for edge in shirt.data.edges])[seams]
-    assert len(pairs) == 80
+    assert len(pairs) == 92
     start = figure.parent.matrix_world.translation.x
     for frame in sample.play(46):
         positions = shown(shirt).astype(float)
