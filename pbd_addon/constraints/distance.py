@@ -72,9 +72,9 @@ steps: mean strain of the last ten of 50 frames 0.30, 0.25, 0.23 % with 1, 2, 3 
 25, 26 ms; with 20 steps of first order and one sweep it is 0.20 and 6.5 %, at 43 ms."""
 
 BETWEEN_SWEEPS, HASTE = 5, 1.8
-"""Sweeps over edges in no chain between rounds, in substeps of second order, and by how much all but the last of them are
-over-relaxed: any below 2 converge. A drape of cotton on triangles covers 17 points less than with 160 steps without any,
-10, 6, 3 and 3 with 3 and 4 at 1.7, 5 and 6 at 1.8."""
+"""Sweeps over edges in no chain between rounds, in substeps of second order, and by how much all but the last are
+over-relaxed: by any below 2 they converge. A drape of cotton on triangles covers 17 points less than with 160 steps
+without any, 10, 6, 3 and 3 with 3 and 4 at 1.7, 5 and 6 at 1.8."""
 
 PIN_EDGES, PIN_ROWS, PIN_SWEEPS = 16, 0.1, 12
 """After the chains, rows within so many edges of a firm pin, if they are at most this share of a body's rows, are swept
