@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,6 +50,8 @@ class ContactResult:
         solver, setting: Who it was.
         frames: How many it simulated.
         cpu, wall: Time of a frame.
+        main: CPU time of the main thread alone.
+        load: Processes that wanted the machine in the last minute of the run.
         setup: CPU time until the first step [s], or NaN.
         depth: How far the deepest point was inside the obstacle in the worst frame [m]; below 0, the least gap.
         gap: How far the nearest point was from the obstacle in the last frame [m]; below 0, the depth.
@@ -69,6 +72,8 @@ class ContactResult:
     frames: int = 0
     cpu: Times = NO_TIMES
     wall: Times = NO_TIMES
+    main: Times = NO_TIMES
+    load: float = math.nan
     setup: float = math.nan
     depth: float = math.nan
     gap: float = math.nan
@@ -89,7 +94,7 @@ class ContactResult:
     @staticmethod
     def of(scene: str, solver: str, setting: str, fields: Mapping[str, Any]) -> ContactResult:
         """What `measure` returned, as a result."""
-        times = {name: Times(**fields[name]) for name in ("cpu", "wall") if name in fields}
+        times = {name: Times(**fields[name]) for name in ("cpu", "wall", "main") if name in fields}
         return ContactResult(scene, solver, setting, **{**fields, **times})
 
 
@@ -101,15 +106,16 @@ def measure(scene: ContactScene, solver: Solver, patience: float = PATIENCE) -> 
     """
     cpu: list[float] = []
     wall: list[float] = []
+    main: list[float] = []
     seen: list[tuple[float, ...]] = []
     trouble = ""
     gc.collect()
     for frame in range(1, scene.frames + 1):
         time.sleep(REST)
-        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        wall_start, cpu_start, main_start = time.perf_counter(), time.process_time(), time.thread_time()
         try:
             solver.step(frame)
-            spent = time.process_time() - cpu_start, time.perf_counter() - wall_start
+            now = time.process_time(), time.perf_counter(), time.thread_time()
             x = solver.positions()
             if not np.abs(x).max() < FAR:  # true for NaN too
                 raise ArithmeticError(f"exploded: a vertex is more than {FAR:g} m away")
@@ -117,13 +123,15 @@ def measure(scene: ContactScene, solver: Solver, patience: float = PATIENCE) -> 
         except ArithmeticError as error:
             trouble = f"frame {frame}: {error}"
             break
-        cpu.append(spent[0])
-        wall.append(spent[1])
+        cpu.append(now[0] - cpu_start)
+        wall.append(now[1] - wall_start)
+        main.append(now[2] - main_start)
         if sum(wall) > patience and frame < scene.frames:
             trouble = f"stopped after {frame} of {scene.frames} frames, {patience:.0f} s"
             break
-    times = {"cpu": dataclasses.asdict(Times.of(cpu)), "wall": dataclasses.asdict(Times.of(wall))}
-    fields = {"frames": len(cpu), "setup": solver.setup, "trouble": trouble, **times}
+    spent = {"cpu": cpu, "wall": wall, "main": main}
+    times = {name: dataclasses.asdict(Times.of(each)) for name, each in spent.items()}
+    fields = {"frames": len(cpu), "setup": solver.setup, "trouble": trouble, "load": os.getloadavg()[0], **times}
     return {**fields, **(_quality(scene, np.array(seen)) if seen else {})}
 
 

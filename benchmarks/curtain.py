@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import math
+import os
 import time
 from typing import Protocol
 
@@ -119,6 +120,8 @@ class Result:
         solver, setting: Who it was.
         frames: How many frames it simulated.
         cpu, wall: Time of a frame, median [s].
+        main: CPU time of the main thread alone, median [s].
+        load: Processes that wanted the machine in the last minute of the run.
         setup: CPU time that is paid once: building, and what the first frame takes above the median [s].
         strain_mean, strain_p95, strain_max: Over the edges, averaged over the last frames [1].
         strain_worst: The largest mean over the edges in any frame [1].
@@ -137,6 +140,8 @@ class Result:
     frames: int = 0
     cpu: float = math.nan
     wall: float = math.nan
+    main: float = math.nan
+    load: float = math.nan
     setup: float = math.nan
     strain_mean: float = math.nan
     strain_p95: float = math.nan
@@ -164,16 +169,18 @@ def measure(curtain: Curtain, solver: Solver, frames: int, patience: float) -> d
     """
     cpu: list[float] = []
     wall: list[float] = []
+    main: list[float] = []
     shapes: list[tuple[float, ...]] = []
     trouble, shares, held = "", curtain.shares, list(curtain.pins)
     gc.collect()
     for frame in range(1, frames + 1):
-        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        wall_start, cpu_start, main_start = time.perf_counter(), time.process_time(), time.thread_time()
         try:
             solver.step(frame)
         except ArithmeticError as error:
             trouble = f"frame {frame}: {error}"
             break
+        main.append(time.thread_time() - main_start)
         cpu.append(time.process_time() - cpu_start)
         wall.append(time.perf_counter() - wall_start)
         x = solver.positions()
@@ -185,10 +192,13 @@ def measure(curtain: Curtain, solver: Solver, frames: int, patience: float) -> d
             trouble = f"stopped after {frame} of {frames} frames, {sum(wall):.0f} s"
             break
         time.sleep(REST)
-    return {"frames": len(cpu), "trouble": trouble, **_summary(solver, cpu, wall, np.array(shapes))}
+    told = {"frames": len(cpu), "trouble": trouble, "load": os.getloadavg()[0]}
+    return {**told, **_summary(solver, cpu, wall, main, np.array(shapes))}
 
 
-def _summary(solver: Solver, cpu: list[float], wall: list[float], shapes: np.ndarray) -> dict[str, object]:
+def _summary(
+    solver: Solver, cpu: list[float], wall: list[float], main: list[float], shapes: np.ndarray
+) -> dict[str, object]:
     """Sum a run up; shapes (frames, 6): mean, p95, maximum strain, lowest vertex, slip, mean height."""
     if not cpu:
         return {"setup": solver.setup}
@@ -198,7 +208,8 @@ def _summary(solver: Solver, cpu: list[float], wall: list[float], shapes: np.nda
     height = shapes[:, 5]
     rising = np.flatnonzero(np.diff(height) > 0.0)
     return {
-        "cpu": median, "wall": float(np.median(wall[warm:])), "setup": solver.setup + max(cpu[0] - median, 0.0),
+        "cpu": median, "wall": float(np.median(wall[warm:])), "main": float(np.median(main[warm:])),
+        "setup": solver.setup + max(cpu[0] - median, 0.0),
         "strain_mean": mean, "strain_p95": p95, "strain_max": largest, "strain_worst": float(shapes[:, 0].max()),
         "lowest": float(shapes[:, 3].min()), "slip": float(shapes[:, 4].max()),
         "down": float(rising[0] + 1) if len(rising) else math.nan,

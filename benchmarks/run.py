@@ -26,7 +26,7 @@ from typing import Any
 
 from pbd_addon.kernels import available
 
-from . import contact_report, contact_scenes, contestants, details_report, machine, picture, report
+from . import bars, contact_report, contact_scenes, contestants, details_report, machine, picture, report
 from .bodies import report as bodies_report, rows, shared
 from .contact_race import ContactResult
 from .curtain import FRAMES, Result
@@ -41,6 +41,9 @@ MARKERS = "<!-- {}: written by make bench -->", "<!-- {}: end -->"
 SOLVERS = (contestants.OURS, contestants.CLOTH, contestants.DYNAMICS, contestants.PYPBD)
 SIZES, QUICK_SIZES = (32, 64, 100, 200), (32, 64)
 UNSTRUCTURED = 100
+LARGE, MANY = 400, {"count": 100, "n": 14}
+"""A curtain, of ours alone, and many small cloths in Blender."""
+
 ROUNDS = 3
 PATIENCE = 40.0
 """Wall time that the frames of a run may take [s]."""
@@ -136,17 +139,26 @@ def hang(options: argparse.Namespace, processes: Processes, stated: dict[str, An
         for contestant, fields, each in timed(f"curtain {name}", processes.race, who, job, options):
             results.append(Result(name, n, contestant.solver, contestant.setting, **fields))
             runs.append({"scene": name, "contestant": contestant.name, "runs": each})
+    held = bars.of_curtains(results)
+    if not options.quick and not options.sizes and contestants.OURS in options.solvers:
+        job = {"task": "curtain", "scene": {"n": LARGE}, "frames": frames}
+        who = [contestants.ours("numba", False)]
+        for _, fields, _ in timed(f"curtain {bars.LARGE}", processes.race, who, job, options):
+            held += bars.of_curtains([Result(bars.LARGE, LARGE, contestants.OURS, bars.NUMBA, **fields)])
+        held.append(bars.of_many(processes.run({"task": "detail", "name": "in_blender:many_cloths", **MANY})))
     text = "\n\n".join(part for part in (
         "# Time and strain of a curtain, ours beside Blender's and pyPBD",
         ENVIRONMENT,
         "## Curtain: 1 m square, hung by two corners",
         report.curtains(results),
         report.absent(processes.left_out),
+        "## Beside Blender's main thread, and bars",
+        bars.text(held),
         *report.verdicts(results),
         "![CPU time against strain](curtain.svg)",
         report.notes(sizes[-1], frames, stated["cloth"]),
     ) if part)  # fmt: skip
-    return text, {"curtain": results, "runs": runs, "left_out": processes.left_out}
+    return text, {"curtain": results, "bars": held, "runs": runs, "left_out": processes.left_out}
 
 
 def touch(options: argparse.Namespace, processes: Processes, stated: dict[str, Any]) -> Part:
@@ -155,7 +167,7 @@ def touch(options: argparse.Namespace, processes: Processes, stated: dict[str, A
         raise SystemExit(f"crossings are miscounted (count, brute force): {stated['checked']}")
     results, runs = [], []
     sizes = options.sizes or ((QUICK_SIZES[0],) if options.quick else (64, 100) if options.full else (64,))
-    balloons = contact_scenes.BALLOONS[: 1 if options.quick else 3 if options.full else 2]
+    balloons = contact_scenes.BALLOONS[: 1 if options.quick else 3]
     plan = [] if options.quick else [("drape", n, False) for n in sizes]
     plan += [("drape", n, True) for n in sizes] + [("fold", sizes[0], True)]
     plan += [("balloon", subdivisions, False) for subdivisions in balloons]
@@ -174,6 +186,8 @@ def touch(options: argparse.Namespace, processes: Processes, stated: dict[str, A
         "## Time",
         contact_report.times(results),
         report.absent(processes.left_out),
+        "## Beside Blender's main thread, and bars",
+        bars.text(bars.of_contact(results)),
         "## What came out",
         contact_report.quality(results),
         "## How",

@@ -5,6 +5,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..pbd_addon.blender.kinds import Context, Event, Object, Result
+from ..pbd_addon.blender.output import flange
 from ..pbd_addon.blender.read.pins import ensure_group
 from ..pbd_addon.blender.scene import flat_balloons, outlines
 from ..pbd_addon.blender.settings import presets
@@ -62,6 +63,7 @@ class MESH_OT_primitive_pbd_balloon_text_add(primitives.AddBody, bpy.types.Opera
         default=1000.0,
         min=1.0,
         soft_max=5000.0,
+        precision=0,
     )
     seconds: bpy.props.FloatProperty(
         name="Inflate For",
@@ -69,6 +71,25 @@ class MESH_OT_primitive_pbd_balloon_text_add(primitives.AddBody, bpy.types.Opera
         default=1.0,
         min=0.0,
         soft_max=5.0,
+        subtype="TIME_ABSOLUTE",
+    )
+    flange: bpy.props.FloatProperty(
+        name="Flange",
+        description="Width of the seam that stands out around letters; drawn, not simulated. None 0 m, usual 0.006 m",
+        default=0.0,
+        min=0.0,
+        soft_max=0.05,
+        subtype="DISTANCE",
+        precision=4,
+    )
+    neck: bpy.props.FloatProperty(
+        name="Neck",
+        description="Length of a neck at the lowest place of each letter, where it is filled. None 0 m, usual 0.03 m",
+        default=0.0,
+        min=0.0,
+        soft_max=0.2,
+        subtype="DISTANCE",
+        precision=3,
     )
     string: bpy.props.FloatProperty(
         name="String",
@@ -88,7 +109,11 @@ class MESH_OT_primitive_pbd_balloon_text_add(primitives.AddBody, bpy.types.Opera
             layout.prop(self, "text")
             layout.prop(self, "size")
             layout.prop(self, "bold")
-        for name in ("cells", "pressure", "seconds", "hold", "string"):
+        layout.prop(self, "cells")
+        field = layout.row(align=True)
+        field.prop(self, "pressure")
+        field.label(text="Pa", translate=False)
+        for name in ("seconds", "hold", "flange", "neck", "string"):
             layout.prop(self, name)
 
     def invoke(self, context: Context, _event: Event) -> Result:
@@ -105,6 +130,8 @@ class MESH_OT_primitive_pbd_balloon_text_add(primitives.AddBody, bpy.types.Opera
         _, turn, scale = pose.decompose()
         found = [loop * scale[:2] for loop in found]
         edge = flat_balloons.stroke_width(found) / self.cells
+        if self.neck:
+            found = flat_balloons.with_necks(found, self.neck)
         sheets = flat_balloons.between(found, edge, name)
         x = sheets.x @ np.array(turn.to_matrix()).T
         more, edges = flat_balloons.strings(x, sheets, self.string) if self.string else (x[:0], np.zeros((0, 2), int))
@@ -116,6 +143,8 @@ class MESH_OT_primitive_pbd_balloon_text_add(primitives.AddBody, bpy.types.Opera
             source.hide_set(True)
         if self.hold == "HANG":
             ensure_group(obj, "pin_group").add(flat_balloons.tops(x, sheets).tolist(), 1.0, "REPLACE")
+        if self.flange:
+            flange.add(obj, sheets.rim, self.flange)
         self._fill(context, obj)
         if self.hold == "STAY":
             stiffness = KEEP * self.pressure * edge

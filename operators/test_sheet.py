@@ -10,7 +10,7 @@ from . import checks
 from .base import Action, rpt
 
 FIELDS = {
-    "KES": ("kes_weight", "kes_extension", "kes_shear", "kes_bending", "kes_hysteresis"),
+    "KES": ("kes_weight", "kes_extension", "kes_shear", "kes_bending", "kes_hysteresis", "kes_resilience"),
     "FAST": ("fast_weight", "fast_extension", "fast_bias", "fast_length"),
 }
 """The values of each sheet, in the order of `test_sheets`."""
@@ -27,7 +27,7 @@ class OBJECT_OT_pbd_test_sheet(Action, bpy.types.Operator):
         name="Sheet",
         description="By whose machines the fabric was measured",
         items=(
-            ("KES", "KES", "Kawabata's system: W, EMT, G, B, 2HB"),
+            ("KES", "KES", "Kawabata's system: W, EMT, G, B, 2HB, RT"),
             ("FAST", "FAST", "The system of CSIRO: W, E100, EB5, bending length"),
         ),
     )
@@ -49,6 +49,13 @@ class OBJECT_OT_pbd_test_sheet(Action, bpy.types.Operator):
         size=2,
         min=0.0,
         precision=4,
+    )
+    kes_resilience: FloatVectorProperty(
+        name="RT %",
+        description="Resilience of tension along warp and weft. Denim 55 %",
+        size=2,
+        min=0.0,
+        soft_max=100.0,
     )
     fast_weight: FloatProperty(name="W g/m²", description="Weight. Shirts 120, wool suiting 170 g/m²", min=0.0)
     fast_extension: FloatVectorProperty(

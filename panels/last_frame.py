@@ -72,6 +72,8 @@ def short_advice(report: Any) -> str:
     if advice is None:
         return ""
     share = math.ceil(100.0 * report.shape_error)
+    if advice.kind == "seams":
+        return iface("Seams still pull: let them close")
     if advice.substeps:
         return iface("{kind} {share} % off: Quality {steps}").format(
             kind=causes()[advice.kind], share=share, steps=advice.substeps
@@ -91,6 +93,9 @@ def draw_convergence(layout: Layout, context: Context, report: Any) -> None:
     if advice is None:
         line = iface("Shape within {share} %").format(share=max(1, math.ceil(100.0 * report.shape_error)))
         draw_sentence(layout, context, line, "INFO")
+        return
+    if advice.kind == "seams":
+        draw_sentence(layout, context, "Seams still pull: how exact the shape is shows once they have closed", "INFO")
         return
     if advice.substeps:
         line = iface("Shape only within {share} %, because of {kind}: {steps} Quality Steps would do")

@@ -85,8 +85,9 @@ def is_slider(field: bpy.types.FloatProperty) -> bool:
 
     As a plain number Blender would drag a length by a whole millimeter or centimeter for each pixel.
     """
-    is_share = field.identifier.startswith("k_") or field.subtype == "FACTOR"
-    return is_share or (field.unit == "LENGTH" and field.soft_max <= SHORT_LENGTH)
+    if field.unit != "NONE":  # With some units Blender has no subtype, and warns when it is asked for.
+        return bool(field.unit == "LENGTH" and field.soft_max <= SHORT_LENGTH)
+    return field.identifier.startswith("k_") or field.subtype == "FACTOR"
 
 
 def row_of_buttons(layout: Layout, context: Context, *labels: str, icon: bool = False) -> Layout:

@@ -15,6 +15,7 @@ from . import layer_sorting as layers
 from .contact.broad_phase import SurfacePair
 from .contact.exits import nearest_exits
 from .contact.penetration import penetrating, pierced
+from .contact.together import NearCollider, near_colliders
 from .kernels import Kernels
 from .model.model import Model
 
@@ -92,21 +93,22 @@ def _pairs(model: Model) -> list[tuple[int, SurfacePair]]:
         for number, (body, material, surface) in enumerate(zip(model.bodies, model.materials, contact.surfaces))
         if body.fit and not material.rigid and surface is not None and len(body.mesh.triangles)
     }
-    return [(wanted[id(pair.one)], pair) for pair in contact.solid_pairs() if id(pair.one) in wanted]
+    bodies, first = contact.surfaces, len(contact.surfaces)
+    pairs = [contact.candidate_list.pair(one, first + other) for one, other in np.argwhere(contact.solid).tolist()
+             if id(bodies[one]) in wanted]  # fmt: skip
+    return [(wanted[id(pair.one)], pair) for pair in pairs]
 
 
 def _wrong(kernels: Kernels, x: np.ndarray, pairs: list[tuple[int, SurfacePair]]) -> np.ndarray:
     """Particles inside of colliders, or at what goes through them, at x (3, N) [m], (k,) int."""
     found = [np.zeros(0, int)]
-    for _, pair in pairs:
-        found.append(penetrating(kernels, x, pair, _taking_part(pair)))
-        through = pierced(kernels, x, pair)[0]
-        found.append(through[(through >= pair.one.part.start) & (through < pair.one.part.stop)])
+    for near in near_colliders([pair for _, pair in pairs]):
+        found += [penetrating(kernels, x, near, _taking_part(near)), pierced(kernels, x, near)[0]]
     return np.unique(np.concatenate(found))
 
 
-def _taking_part(pair: SurfacePair) -> np.ndarray:
-    return pair.one.vertices[pair.takes_part(pair.one.vertices[None])]
+def _taking_part(near: SurfacePair | NearCollider) -> np.ndarray:
+    return near.one.vertices[near.takes_part(near.one.vertices[None])]
 
 
 def _bring_out(
@@ -127,7 +129,7 @@ def _bring_out(
         inside = penetrating(kernels, columns, pair, _taking_part(pair))
         inside = inside[moves[inside]].astype(np.int64)
         if len(inside):
-            exits = nearest_exits(kernels, columns, pair, inside)
+            exits = nearest_exits(kernels, columns, NearCollider([pair]), inside)
             gap = np.einsum("ijm,jm,im->m", columns.take(exits.particles, axis=1), exits.weights, exits.normals)
             x[exits.particles[0]] += (pair.distance - gap)[:, None] * exits.normals.T
         triangles = pair.other.triangles.T.astype(int)

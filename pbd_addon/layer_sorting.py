@@ -17,7 +17,7 @@ import numpy as np
 from . import solver
 from .bodies.body import Body
 from .building.build import build_model
-from .contact.contact_constraints import AUTO_DISTANCE
+from .contact.contact_scene import AUTO_DISTANCE
 from .contact.crossings import crossing_pairs
 from .kernels import Kernels
 from .meshes.mesh import half_edges, pair_keys

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import contact_report, contestants, cost, details, picture, report, run
+from benchmarks import bars, contact_report, contestants, cost, details, picture, report, run
 from benchmarks.contact_race import ContactResult
 from benchmarks.contestants import CLOTH, OURS, PEER, Contestant
 from benchmarks.curtain import Curtain, Result
@@ -201,6 +201,22 @@ def test_the_contact_table_has_a_row_for_each_scene():
     assert [[cell.strip() for cell in row] for row in rows[2:]] == [
         ["drape", "100", "–", "100", "7", "7"],
         ["fold", "–", "100", "–", "0", "–"],
+    ]
+
+
+def test_bars_are_shares_of_the_main_thread_of_blender():
+    """Not of all its threads; what misses its bar is bold, what has none is left out."""
+    ours = [Result("32 × 32", 32, OURS, name, cpu=cpu, load=3.0) for name, cpu in (("Numba", 0.004), ("NumPy", 0.01))]
+    peer = Result("32 × 32", 32, CLOTH, PEER, cpu=0.9, main=0.024)
+    large = Result(bars.LARGE, 400, OURS, "Numba", cpu=0.3, load=1.0)
+    found = bars.of_curtains([*ours, peer, large, Result("9 × 9", 9, OURS, "Numba", cpu=1.0)])
+    found.append(bars.of_many({"trouble": "crashed"}))
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in bars.text(found).splitlines()[2:]]
+    assert rows == [
+        ["32 × 32", "Numba", "4.0", "24.0", "**1/6.0**", "1/12.0", "2.0", "3.0"],
+        ["32 × 32", "NumPy", "10.0", "24.0", "1/2.4", "1/1.6", "15.0", "3.0"],
+        ["400 × 400", "Numba", "300", "–", "–", "–", "500", "1.0"],
+        [bars.MANY, "Numba", "–", "–", "**missed**", "–", "40.0", "–"],
     ]
 
 

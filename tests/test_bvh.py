@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pbd_addon.contact import bvh
 from pbd_addon.contact.bvh import BVH, FittedBVH, median_split_order
 from pbd_addon.kernels.numpy.bvh import CHUNK
 
@@ -115,6 +116,27 @@ def test_only_members_take_part(share):
     among = {(i, j) for i, j in nearly(one, other) if members[i] and other_members[j]}
     assert both <= found(tree, fitted(other, other_members)) <= among
     assert bool(both) == bool(alone) == (share > 0.0)
+
+
+@pytest.mark.parametrize("block", [2, 8, 128, 4096])
+def test_blocks_have_all_pairs_once(block, monkeypatch):
+    """Whether pairs are looked for block by block or a tree is fitted so, of one tree or two."""
+    monkeypatch.setattr(bvh, "BLOCK", block)
+    rng = np.random.default_rng(5)
+    boxes, others = random_boxes(rng, 150, 0.3), random_boxes(rng, 90, 0.3)
+    tree, other = fitted(boxes), fitted(others)
+    topology = BVH(tree.leaves)
+    parts = list(topology.refit_in_blocks(np.concatenate([boxes[0].T, -boxes[1].T]), tree.kernels))
+    with_itself, either = tree.query_in_blocks(tree), tree.query_in_blocks(other)
+    assert len(parts) == max(len(tree.leaves) // block, 1)
+    assert sorted_pairs(*with_itself, unordered=True) == sorted_pairs(tree.query_pairs(tree), unordered=True)
+    assert sorted_pairs(*either) == sorted_pairs(tree.query_pairs(other))
+    assert sorted_pairs(*(part.query_pairs(other) for part in parts)) == sorted_pairs(tree.query_pairs(other))
+
+
+def sorted_pairs(*found: tuple[np.ndarray, np.ndarray], unordered: bool = False) -> list[list[int]]:
+    pairs = np.concatenate(found, axis=1)
+    return sorted((np.sort(pairs, axis=0) if unordered else pairs).T.tolist())
 
 
 def test_a_tree_of_nothing():

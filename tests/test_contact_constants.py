@@ -39,7 +39,7 @@ CONSTANTS = {f"{module.__name__.split('.')[-1]}.{name}": (name, value)
              for module in MODULES for name, value in own_constants(module).items()}  # fmt: skip
 
 FIXED = {
-    "crossings.CHUNK": "bounds memory, no figure depends on it",
+    "bvh.BLOCK": "bounds memory, no figure depends on it",
     "crossing_guard.UNGROUPED": "a label, not a quantity",
     "patches.LARGE_DEPTHS": "powers of two between the whole and the small patches, largest first",
 }

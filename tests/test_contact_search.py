@@ -21,7 +21,7 @@ from pbd_addon.contact.contact_constraints import ContactConstraints
 from pbd_addon.contact.motion_bound import MotionBounds
 from pbd_addon.contact.surface import Surface
 from pbd_addon.kernels import EDGES, FACE, POINTS, available, load, numpy as numpy_kernels
-from pbd_addon.kernels.numpy import contact as numpy_contact
+from pbd_addon.kernels.numpy import closest
 
 pytestmark = pytest.mark.slow
 
@@ -731,11 +731,11 @@ def shapes(kind: str) -> np.ndarray:
 def test_the_closest_point_of_a_triangle_is_the_closest(kind):
     """Of a triangle of any shape, also without area: its point that is nearest to a vertex."""
     q = shapes(kind)
-    share = numpy_contact.closest_on_triangles(q.transpose(2, 1, 0).copy())
+    share = closest.closest_on_triangles(q.transpose(2, 1, 0).copy())
     np.testing.assert_allclose(share[0], 1.0)
     np.testing.assert_allclose(share[1:].sum(axis=0), -1.0, atol=1e-9)
     assert share[1:].max() <= 0.0
-    gap = numpy_contact.gaps_and_normals(q.transpose(2, 1, 0).copy(), share)[0]
+    gap = closest.gaps_and_normals(q.transpose(2, 1, 0).copy(), share)[0]
     a, b, c, d = q.transpose(1, 0, 2)
     np.testing.assert_allclose(gap, _point_triangle(a, b, c, d), rtol=0.0, atol=1e-6)
 
@@ -747,10 +747,10 @@ def test_the_closest_points_of_edges_are_the_closest(kind):
     Those with a squared sine of at most 1e-9 between them count as parallel, which may cost that angle times the edge.
     """
     q = shapes(kind)
-    share = numpy_contact.closest_on_edges(q.transpose(2, 1, 0).copy())
+    share = closest.closest_on_edges(q.transpose(2, 1, 0).copy())
     np.testing.assert_allclose(share[:2].sum(axis=0), 1.0)
     np.testing.assert_allclose(share[2:].sum(axis=0), -1.0)
-    gap = numpy_contact.gaps_and_normals(q.transpose(2, 1, 0).copy(), share)[0]
+    gap = closest.gaps_and_normals(q.transpose(2, 1, 0).copy(), share)[0]
     a, b, c, d = q.transpose(1, 0, 2)
     margin = np.sqrt(1e-9) * np.linalg.norm(b - a, axis=1) * (kind == "nearly parallel") + 1e-9
     assert (np.abs(gap - segment_distances(a, b, c, d)) <= margin).all()

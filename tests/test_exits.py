@@ -7,11 +7,13 @@ import pytest
 
 from helpers.batches import find
 from helpers.meshes import box, grid, turned
-from pbd_addon import Body, Collider, Simulation
+from pbd_addon import Body, Collider, Material, Simulation
 from pbd_addon.contact.candidates import Candidates
-from pbd_addon.contact.exits import limit_speed
+from pbd_addon.contact.exits import exit_contacts, limit_speed
 from pbd_addon.contact.narrow_phase import DEPENETRATION_SPEED
-from pbd_addon.kernels import FACE
+from pbd_addon.contact.penetration import penetrating, pierced
+from pbd_addon.contact.together import near_colliders
+from pbd_addon.kernels import FACE, numpy as kernels
 
 H = 0.01
 
@@ -64,3 +66,32 @@ def test_what_a_closed_collider_goes_through_at_the_start_is_known_at_once(rows_
     assert len(row) == 7
     assert (~left.is_exit).sum() == (0 if rows_inside else 7)
     assert left.is_exit.sum() == 7 * rows_inside
+
+
+def test_bodies_in_one_collider_go_out_as_each_would_alone():
+    """What is in a collider or goes through it, and its exits, are those of each pair: distances differ."""
+    vertices, quads = grid(5, 5, 0.2, 0.2)
+    corners, triangles = box((1.0, 1.0, 1.0), 3)
+    places = [([0.013, 0.007, 0.45], 0.0), ([0.21, 0.03, 0.5], 0.4), ([-0.3, 0.2, 0.3], 1.5), ([0.0, 0.0, 2.0], 0.0)]
+    bodies = [
+        Body(turned(vertices, angle, 0) + np.array(place), quads, Material(thickness=0.001 * (k + 1)))
+        for k, (place, angle) in enumerate(places)
+    ]
+    solid = Collider(corners, triangles)
+    contact = find(Simulation(bodies, [solid], kernels="numpy"), "contact")
+    x = np.concatenate([*(body.vertices for body in bodies), solid.vertices]).T
+    pairs = [contact.candidate_list.pair(k, len(bodies)) for k in range(len(bodies))]
+    found = []
+    for near in (near_colliders([pair])[0] for pair in pairs):
+        inside = penetrating(kernels, x, near, near.vertices.astype(int))
+        found.append((inside, *exit_contacts(kernels, x, near, inside), *pierced(kernels, x, near)))
+    (near,) = near_colliders(pairs)
+    inside = penetrating(kernels, x, near, near.vertices.astype(int))
+    exits = exit_contacts(kernels, x, near, inside)
+    exits = exits.take(np.argsort(exits.pair, kind="stable"))
+    assert sum(len(each[0]) > 0 for each in found) == 3 and len(np.unique(exits.min_distance)) == 3
+    for together, alone in zip((inside, *exits, *pierced(kernels, x, near)), zip(*found)):
+        expected = sum(alone) if isinstance(together, int) else np.concatenate(alone, axis=-1)
+        np.testing.assert_array_equal(together, expected)
+    some = near.among(np.array([pairs[2].number]))
+    np.testing.assert_array_equal(pierced(kernels, x, some)[0], found[2][-2])

@@ -139,6 +139,23 @@ def hemmed(edges: float = 0.5, n: int = 25) -> Body:
     return Body(x, quads, material, pins=range(n * (n - 1), n * n), rest_vertices=rest)
 
 
+def over_a_floor(z: float, **options: object) -> Scene:
+    """A sheet that swings over a floor at z, beside a wall that leans."""
+    planes = [Plane((0.0, 0.0, z), (0.0, 0.0, 1.0)), Plane((0.0, 5.0, 0.0), (0.1, -1.0, 0.3))]
+    return scene(curtain(), curtain(z=2.0, n=9), colliders=planes, **options)
+
+
+def mangled() -> Scene:
+    """A floor that comes up from below: what moves is left to the loop."""
+    floor = Plane((0.0, 0.0, -0.6), (0.0, 0.0, 1.0))
+
+    def move(simulation: Simulation, frame: int) -> None:
+        if frame >= 5:
+            simulation.move_plane(floor, (0.0, 0.0, -0.6 + 0.03 * (frame - 4)), (0.0, 0.0, 1.0))
+
+    return scene(curtain(), colliders=[floor], move=move)
+
+
 MEETING: dict[str, tuple[Callable[[], Scene], bool]] = {
     "hem": (lambda: meeting(hemmed(), gravity=(0.0, -1.0, -6.0)), False),
     "hem that is too close": (lambda: meeting(hemmed(1.5), gravity=(0.0, -1.0, -6.0)), True),
@@ -148,6 +165,10 @@ MEETING: dict[str, tuple[Callable[[], Scene], bool]] = {
     "several": (lambda: meeting(curtain(z=2.0), triangles(), curtain(Material(drag=1.0), z=4.0, n=9)), False),
     "few": (lambda: meeting(curtain(), substeps=6), False),
     "dropped": (dropped, True),
+    "floor": (lambda: over_a_floor(-3.0), False),
+    "floor that is met": (lambda: over_a_floor(-0.35), True),
+    "floor, contact": (lambda: over_a_floor(-0.35, self_collision=True), True),
+    "floor that moves": (mangled, True),
 }
 """Scenes with contact, and whether there comes to be any."""
 
@@ -267,8 +288,8 @@ def test_a_frame_in_slices_is_the_same(name, count, monkeypatch):
 
 
 def test_what_is_not_known_is_left_to_the_loop(count):
-    """A floor, a balloon, a hand, a function, a collider that moves, and NumPy."""
-    floor = Plane((0.0, 0.0, -3.0), (0.0, 0.0, 1.0))
+    """A floor that is touched, a balloon, a hand, a function, a collider that moves, and NumPy."""
+    floor = Plane((0.0, 0.0, -0.001), (0.0, 0.0, 1.0))
     held = scene(curtain())[0]
     held.grab(held.bodies[0], [3])
     pulled = scene(curtain(), forces=[lambda x, v, t: np.zeros_like(x)])[0]

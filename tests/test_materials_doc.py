@@ -24,7 +24,12 @@ COLUMNS = {
     "Friction": "friction",
     "Distance [m]": "thickness",
 }
-OF_FABRICS = {"Weft tension": "weft_stretch", "Weft bending": "weft_bend", "Bending friction [N]": "bend_friction"}
+OF_FABRICS = {
+    "Weft tension": "weft_stretch",
+    "Weft bending": "weft_bend",
+    "Bending friction [N]": "bend_friction",
+    "Resilience": "resilience",
+}
 """Columns of the first table alone."""
 VALUE_OF_MODE = {"VOLUME": "pressure", "GAS": "overpressure", "OVERPRESSURE": "overpressure"}
 ORIGINS = {"p", "d", "e"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from types import ModuleType
 
 import numpy as np
@@ -39,6 +40,23 @@ def kept_arrays(root: object) -> dict[int, np.ndarray]:
 
 LIMITS = {"numpy": (1540, 1890), "numba": (1125, 1480)}
 """Bytes per vertex, without self-collision and with it; 1506, 1854, 1101 and 1449 were measured."""
+
+
+PEAKS = {"numpy": 3200, "numba": 2500}
+"""The most bytes per vertex at any moment of the first frame."""
+
+
+def test_crossings_are_looked_for_in_little_memory():
+    """At the start all edges and faces of cloth are looked at: a curtain of 10,000 vertices."""
+    kernels = backends.available()[-1]
+    backends.load(kernels)
+    vertices, quads = grid(SIDE - 1, SIDE - 1, 1.0, 1.0)
+    tracemalloc.start()
+    simulation = Simulation([Body(vertices, quads, material=PRESETS["Cotton"], pins=[0, SIDE - 1])], kernels=kernels)
+    simulation.step(FRAME)
+    peak = tracemalloc.get_traced_memory()[1] - simulation.frames.nbytes
+    tracemalloc.stop()
+    assert peak / SIDE**2 <= PEAKS[kernels]
 
 
 @pytest.mark.parametrize("self_collision", [False, True])

@@ -29,9 +29,9 @@ from pbd_addon.kernels.numba.chains import BLOCK
 from pbd_addon.kernels.numba.compile import for_python
 from pbd_addon.kernels.protocol.air import Sails
 from pbd_addon.kernels.protocol.chains import Along, Links
-from pbd_addon.kernels.protocol.contact import Bounds, Primitives
 from pbd_addon.kernels.protocol.inflation import Balance, Carried, Skin, SkinRows, Volumes
 from pbd_addon.kernels.protocol.motion import Islands
+from pbd_addon.kernels.protocol.pairs import Bounds, Primitives
 from pbd_addon.kernels.protocol.projections import Attached, Colored, FlatHinges, Hinges, Rubbing, Springs, Tethered
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -106,7 +106,7 @@ def test_what_a_scene_does_not_have_is_not_entered():
     always = {"pins", "springs", "obstacles", "air", "plasticity", "skin", "rounds", "buckling"}
     plain = Body(*grid(4, 4, 0.5, 0.5), Material(damping=0.0, drag=0.0))
     assert entered(Simulation([plain], self_collision=False)) <= always
-    assert entered(Simulation([curtain()], self_collision=False)) <= always | {"damping", "tethers"}
+    assert entered(Simulation([curtain()], self_collision=False)) <= always | {"damping", "tethers", "resilience"}
     ball = Body(*icosphere(1, 0.2), Material.preset("Party Balloon"))
     assert {"gas", "skin"} < entered(Simulation([ball]))
 

@@ -129,6 +129,32 @@ def test_what_no_steps_would_mend_has_none():
     assert 0 < advise([(Kind(), Residual(0.9, 0.3))], 20, 0.05)[1].substeps <= MOST_STEPS
 
 
+def test_steps_are_told_where_they_help():
+    """Not for tension under pressure, which hardly falls with them, nor while seams pull; for shear they are."""
+    for cause, steps in (("stretch", 0), ("volume", 0), ("shear", 70)):
+        assert advise([(Kind(cause), Residual(0.5, 0.1))], 20, 0.05, inflated=True)[1] == (cause, steps)
+    assert advise([(Kind("stretch"), Residual(0.5, 0.1))], 20, 0.05)[1] == ("stretch", 70)
+    assert advise([(Kind("shear"), Residual(0.5, 0.1))], 20, 0.05, sewing=True)[1] == ("seams", 0)
+    assert advise([(Kind("shear"), Residual(0.5, 0.04))], 20, 0.05, sewing=True)[1] is None
+
+
+def test_seams_are_told_until_they_are_closed():
+    """Two panels of 8 vertices a side, 5 cm apart, that close in half a second."""
+    vertices, quads = grid(8, 8, 0.2, 0.2)
+    rim = np.flatnonzero(np.abs(vertices[:, 0]) > 0.099)
+    both, count = np.concatenate([vertices, vertices + np.array([0.0, 0.0, 0.05])]), len(vertices)
+    faces = np.concatenate([np.array(quads)[:, ::-1], np.array(quads) + count])
+    material = Material(**{**vars(PRESETS["Cotton"]), "sewing": True, "closing_time": 0.5})
+    body = Body(both, faces, material, edges=np.column_stack([rim, rim + count]))
+    simulation = Simulation(
+        [body], gravity=(0.0, 0.0, 0.0), substeps=5, shape_error=0.005, kernels=FAST, self_collision=False
+    )
+    told = [simulation.step(DT).advice for _ in range(16)]
+    seams = [frame for frame, one in enumerate(told) if one == ("seams", 0)]
+    assert 3 < len(seams) < 8
+    assert not any(one is not None and one.substeps for one in told[: max(seams) + 1])
+
+
 @pytest.mark.newest
 def test_plates_tell_what_stretch_undoes(monkeypatch):
     """Paper at 8 mm that hangs over an edge is undone in part: without rounds, less in shorter substeps."""

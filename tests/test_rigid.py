@@ -129,7 +129,7 @@ def test_what_it_gives_to_cloth_it_loses():
 @pytest.mark.usefixtures("fastest_kernels")
 def test_a_hammock_catches_a_ball():
     """1 kg from half a meter into cotton of 2 m x 1 m at default settings: in no frame does anything go through, the
-    ball keeps its shape, sinks by less than 0.25 m, and flies back no higher than it came from."""
+    ball keeps its shape, sinks by less than 0.25 m, and comes back to less than 0.2 m, as cotton keeps half."""
     vertices, quads = grid(20, 10, 2.0, 1.0)
     ends = np.flatnonzero(np.abs(vertices[:, 0]) > 0.999)
     cloth = Body(vertices, quads, Material.preset("Cotton"), pins=ends.tolist(), name="cloth")
@@ -146,8 +146,7 @@ def test_a_hammock_catches_a_ball():
         strains.append(cloth.edge_strain(x).max())
     lowest = int(np.argmin(heights))
     assert -0.25 < heights[lowest] < -0.1
-    assert max(heights[lowest:]) < 0.6
-    assert heights[-1] > heights[lowest] + 0.2
+    assert 0.05 < max(heights[lowest:]) < 0.2
     assert max(strains) < 0.2
 
 

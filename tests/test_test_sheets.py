@@ -10,7 +10,7 @@ from pbd_addon.bodies.test_sheets import from_fast, from_kes
 
 def test_kes_is_converted_as_the_page_says():
     """A broadcloth: B 0.118 gf·cm²/cm is 1.157e-5 N·m, 2HB 0.124 gf·cm/cm is 1.216 mN (Matsudaira 2015)."""
-    found = from_kes(12.38, (5.0, 10.0), 1.0, (0.118, 0.059), (0.124, 0.0))
+    found = from_kes(12.38, (5.0, 10.0), 1.0, (0.118, 0.059), (0.124, 0.0), (50.0, 60.0))
     assert found == {
         "density": pytest.approx(0.1238),
         "stretch": pytest.approx(9806.65),
@@ -20,6 +20,7 @@ def test_kes_is_converted_as_the_page_says():
         "bend": pytest.approx(1.157e-5, rel=1e-3),
         "weft_bend": pytest.approx(0.5),
         "bend_friction": pytest.approx(0.5 * 1.216e-3, rel=1e-3),
+        "resilience": pytest.approx(0.55),
     }
     assert Material(**found).weft_bend == found["weft_bend"]
 
@@ -34,7 +35,7 @@ def test_fast_is_converted_by_its_own_formulas():
 
 
 def test_what_is_unknown_stays():
-    only_weft = from_kes(0.0, (0.0, 0.0), 0.0, (0.0, 0.1), (0.0, 0.0))
+    only_weft = from_kes(0.0, (0.0, 0.0), 0.0, (0.0, 0.1), (0.0, 0.0), (0.0, 0.0))
     assert only_weft == {"bend": pytest.approx(9.80665e-6), "weft_bend": 1.0}
     assert from_fast(0.0, (0.0, 0.0), 0.0, (0.0, 0.0)) == {}
 
@@ -42,9 +43,15 @@ def test_what_is_unknown_stays():
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: from_kes(12.0, (0.0, 0.0), 0.0, (0.1, 0.1), (0.3, 0.1)), "2HB of the warp, 0.3, is more than B, 0.1"),
-        (lambda: from_kes(12.0, (0.0, 0.0), 0.0, (0.1, 1e-4), (0.0, 0.0)), "B makes the weft 0.001 times as stiff"),
-        (lambda: from_kes(-1.0, (0.0, 0.0), 0.0, (0.0, 0.0), (0.0, 0.0)), "W "),
+        (
+            lambda: from_kes(12.0, (0.0, 0.0), 0.0, (0.1, 0.1), (0.3, 0.1), (0.0, 0.0)),
+            "2HB of the warp, 0.3, is more than B, 0.1",
+        ),
+        (
+            lambda: from_kes(12.0, (0.0, 0.0), 0.0, (0.1, 1e-4), (0.0, 0.0), (0.0, 0.0)),
+            "B makes the weft 0.001 times as stiff",
+        ),
+        (lambda: from_kes(-1.0, (0.0, 0.0), 0.0, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)), "W "),
         (lambda: from_fast(0.0, (0.0, 0.0), 0.0, (15.0, 0.0)), "a bending length needs the weight"),
     ],
 )

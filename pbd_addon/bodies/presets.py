@@ -40,16 +40,22 @@ def sheet(
 
 FIGURES: dict[str, Figures] = {
     # density [kg/m²], stretch [N/m], shear [N/m], bend [N·m], air across, air along, friction, thickness [m]
-    "Silk": sheet(0.069, 4000.0, 20.0, 3.0e-6, 1.2, 0.02, 0.2, 0.001),
-    "Cotton": sheet(0.124, 6000.0, 80.0, 1.2e-5, 1.2, 0.03, 0.5, 0.001),
-    "Linen": sheet(0.18, 8000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.4, 0.001),
+    "Silk": sheet(0.069, 4000.0, 20.0, 3.0e-6, 1.2, 0.02, 0.2, 0.001, resilience=0.55),
+    "Cotton": sheet(0.124, 6000.0, 80.0, 1.2e-5, 1.2, 0.03, 0.5, 0.001, resilience=0.5),
+    "Linen": sheet(0.18, 8000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.4, 0.001, resilience=0.5),
     "Wool": sheet(
-        *(0.163, 5700.0, 40.0, 6.9e-6, 1.2, 0.03, 0.5, 0.001), weft_stretch=0.78, weft_bend=0.9, bend_friction=1.6e-4
+        *(0.163, 5700.0, 40.0, 6.9e-6, 1.2, 0.03, 0.5, 0.001),
+        weft_stretch=0.78,
+        weft_bend=0.9,
+        bend_friction=1.6e-4,
+        resilience=0.55,
     ),
-    "Knit Jersey": sheet(0.147, 600.0, 30.0, 2.5e-6, 1.2, 0.03, 0.5, 0.001),
-    "Velvet": sheet(0.3, 5000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.5, 0.002),
-    "Denim": sheet(0.373, 26_000.0, 110.0, 7.5e-5, 1.2, 0.03, 0.5, 0.001, weft_stretch=0.22, weft_bend=0.59),
-    "Canvas": sheet(0.407, 20_000.0, 250.0, 1.5e-4, 1.2, 0.03, 0.5, 0.001),
+    "Knit Jersey": sheet(0.147, 600.0, 30.0, 2.5e-6, 1.2, 0.03, 0.5, 0.001, resilience=0.5),
+    "Velvet": sheet(0.3, 5000.0, 60.0, 2.5e-5, 1.2, 0.03, 0.5, 0.002, resilience=0.5),
+    "Denim": sheet(
+        *(0.373, 26_000.0, 110.0, 7.5e-5, 1.2, 0.03, 0.5, 0.001), weft_stretch=0.22, weft_bend=0.59, resilience=0.55
+    ),
+    "Canvas": sheet(0.407, 20_000.0, 250.0, 1.5e-4, 1.2, 0.03, 0.5, 0.001, resilience=0.5),
     "Ripstop Nylon": sheet(0.037, 20_000.0, 300.0, 5.0e-6, 1.2, 0.02, 0.25, 0.001),
     "Leather": sheet(0.6, 27_000.0, 9600.0, 5.0e-4, 1.2, 0.02, 0.5, 0.001),
     "Rubber Sheet": sheet(0.95, 1500.0, 500.0, 1.7e-4, 1.2, 0.02, 1.0, 0.001, stretch_damping=0.01),

@@ -42,6 +42,7 @@ def from_kes(
     shear: float,
     bending: tuple[float, float],
     hysteresis: tuple[float, float],
+    resilience: tuple[float, float],
 ) -> dict[str, float]:
     """Fields of a `Material` and their values.
 
@@ -51,14 +52,16 @@ def from_kes(
         shear: G [gf/(cm·°)].
         bending: B along warp and weft [gf·cm²/cm].
         hysteresis: 2HB along warp and weft [gf·cm/cm].
+        resilience: RT along warp and weft [%].
     """
     for name, b, h in zip(("warp", "weft"), bending, hysteresis):
         if h and b and h > 2.0 * b * KES_CURVATURE:
             raise ValueError(f"2HB of the {name}, {h:g}, is more than B, {b:g}, can carry: at most twice B")
     found = {"density": 0.01 * _known("W", weight), "shear": KES_SHEAR * _known("G", shear)}
     found |= _stretch("EMT", extension, KES_PULL) | _directions("bend", "weft_bend", "B", _both("B", bending), KES_BEND)
-    half, _ = _both("2HB", hysteresis)
-    return {name: value for name, value in (found | {"bend_friction": 0.5 * GRAM_FORCE * half}).items() if value}
+    found |= {"bend_friction": 0.5 * GRAM_FORCE * _both("2HB", hysteresis)[0]}
+    found |= {"resilience": 0.005 * sum(_both("RT", resilience))}
+    return {name: value for name, value in found.items() if value}
 
 
 def from_fast(

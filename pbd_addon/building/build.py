@@ -14,8 +14,8 @@ import numpy as np
 from ..bodies.body import Body
 from ..bodies.material import Material
 from ..constraints import Constraints, Grab, Plane, PlaneConstraints, VolumeConstraints
-from ..constraints.distance import is_soft
 from ..constraints.rounds import BEND, in_rounds, measured
+from ..constraints.spring_rows import is_soft
 from ..contact import Collider
 from ..model.inertia import inertia_of
 from ..model.layout import Sewn, held_pins, initial_joints, lay_out

@@ -22,7 +22,8 @@ from ..kernels.protocol.projections import Tethered
 from ..meshes.mesh import TriMesh, connected_components
 from ..settings.solver_settings import SolverSettings
 from .base import Constraints
-from .distance import DistanceConstraints, is_soft
+from .distance import DistanceConstraints
+from .spring_rows import is_soft
 from .surface_graph import SurfaceGraph
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays.distinct import distinct
 from ..kernels import EDGES, FACE, POINTS, Kernels
-from ..kernels.protocol.contact import Bounds
+from ..kernels.protocol.pairs import Bounds
 from .bvh import ROOTS, LeftOut
 from .candidates import Candidates, concatenate
 from .cells import Cells
@@ -307,7 +307,7 @@ class BroadPhase:
             x: Positions at which edges are sharp, (3, N) [m].
             encounter: What meets.
             ranges: Where all particles can be.
-            tables: As `kernels.protocol.contact` has them.
+            tables: As `kernels.protocol.pairs` has them.
             moving: How particles move.
             is_late: If given, only pairs with such a particle count, (N,) bool.
         """

@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Candidates(NamedTuple):
-    """Vertex-triangle and edge-edge pairs, as columns; see `kernels.protocol.contact`.
+    """Vertex-triangle and edge-edge pairs, as columns; see `kernels.protocol.closest`.
 
     Attributes:
         particles: The four vertices of each pair, (4, m) int.

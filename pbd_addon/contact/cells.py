@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays.distinct import distinct
 from ..kernels import Kernels
-from ..kernels.protocol.contact import Primitives
+from ..kernels.protocol.pairs import Primitives
 from .bvh import BVH, LeftOut, median_split_order
 from .patches import CELL_DEPTH, LARGE_DEPTHS, PATCH_DEPTH
 from .surface import Surface

@@ -27,7 +27,7 @@ class Contacts:
 
     Attributes:
         number: Their numbers among the candidates that they were found in, (m,) int.
-        particles, weights, normals, inverse_masses: As `kernels.protocol.contact` has them.
+        particles, weights, normals, inverse_masses: As `kernels.protocol.closest` has them.
         min_distance: Distance to keep, (m,) [m].
         gap_before: Gap along the normal before the substep, (m,) [m].
         depenetration: How far an overlap that was there before may open, (m,) [m].

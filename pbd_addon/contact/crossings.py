@@ -30,14 +30,16 @@ def crossing_pairs(
     Returns:
         Numbers of the edge and of the triangle of each crossing, (k,) each.
     """
-    corners = x.take(edges, axis=1), x.take(triangles, axis=1)
-    one, other = trees or [BVH.of_points(each.mean(axis=1).T) for each in corners]
-    edge, triangle = one.refit(_boxes(corners[0]), kernels=kernels).query_pairs(
-        other.refit(_boxes(corners[1]), kernels=kernels)
-    )
+    one, other = trees or [BVH.of_points(x.take(each, axis=1).mean(axis=1).T) for each in (edges, triangles)]
+    fitted = other.refit(_boxes(x.take(triangles, axis=1)), kernels=kernels)
     of_edges, of_triangles = (np.ascontiguousarray(each, np.int32) for each in (edges, triangles))
-    which = kernels.crossing(x, of_edges, of_triangles, edge, triangle, ROUNDING)
-    return edge[which], triangle[which]
+    found = []
+    for part in one.refit_in_blocks(_boxes(x.take(edges, axis=1)), kernels):
+        pairs = part.query_pairs(fitted)
+        which = kernels.crossing(x, of_edges, of_triangles, *pairs, ROUNDING)
+        found.append((pairs[0][which], pairs[1][which]))
+    edge, triangle = (np.concatenate(each) for each in zip(*found))
+    return edge, triangle
 
 
 def crossing_faces(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:

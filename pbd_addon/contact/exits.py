@@ -10,11 +10,11 @@ import numpy as np
 
 from ..kernels import FACE, Kernels
 from ..meshes.mesh import connected_components
-from .broad_phase import SurfacePair
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
 from .crossings import hits_above, inside
 from .narrow_phase import DEPENETRATION_SPEED
+from .together import NearCollider
 
 SURFACE_EPSILON = 1e-5
 """A vertex this close to a surface is on it, in edges of the surface; of the finer one where two meet."""
@@ -29,20 +29,20 @@ EXIT_STRAIN = 0.1
 """A piece whose edges would be strained by more than this on the way to the nearest faces goes one way."""
 
 
-def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
-    """Contacts that lead the particles `vertices` (k,) out of the pair's collider, or into it if cloth belongs there.
+def exit_contacts(kernels: Kernels, x: np.ndarray, near: NearCollider, vertices: np.ndarray) -> Candidates:
+    """Contacts that lead the particles `vertices` (k,) out of the collider, or into it if cloth belongs there.
 
     Args:
         kernels: Module of kernels.
         x: Positions, (3, N) [m].
-        pair: A surface and a closed collider.
+        near: A closed collider and bodies near it.
         vertices: Particles on the wrong side of it.
     """
-    nearest = nearest_exits(kernels, x, pair, vertices)
+    nearest = nearest_exits(kernels, x, near, vertices)
     vertices = nearest.particles[0]
     place = np.full(x.shape[1], -1)
     place[vertices] = np.arange(len(vertices))
-    ends = place.take(pair.one.edges)
+    ends = place.take(near.one.edges)
     ends = ends[:, (ends >= 0).all(axis=0)]
     way = -np.einsum("ijm,jm->im", x.take(nearest.particles, axis=1), nearest.weights)
     before = x[:, vertices[ends[0]]] - x[:, vertices[ends[1]]]
@@ -52,7 +52,7 @@ def exit_contacts(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
     parts = [nearest]
     for number in torn:
         members = np.flatnonzero(piece == number)
-        together = _common_exits(kernels, x, pair, vertices[members], nearest.normals[:, members])
+        together = _common_exits(kernels, x, near, vertices[members], nearest.normals[:, members])
         if together.size:
             piece[members] = -1
             parts.append(together)
@@ -85,13 +85,13 @@ def without_opposed(exits: Candidates) -> Candidates:
 
 
 def _common_exits(
-    kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray, normals: np.ndarray
+    kernels: Kernels, x: np.ndarray, near: NearCollider, vertices: np.ndarray, normals: np.ndarray
 ) -> Candidates:
     """Contacts that lead the particles `vertices` (k,) one way, the one on which the last of them is out soonest.
 
     normals: to their nearest faces, (3, k). The ways tried are the axes, those of the piece, and the mean normal.
     """
-    collider, here = pair.other, x[:, vertices]
+    collider, here = near.other, x[:, vertices]
     off = here - here.mean(axis=1, keepdims=True)
     axes = np.concatenate([np.eye(3)[:, ::-1], np.linalg.svd(off, full_matrices=True)[0]], axis=1)
     ways = np.concatenate([axes, -axes, normals.mean(axis=1, keepdims=True)], axis=1).T
@@ -114,7 +114,7 @@ def _common_exits(
         areas = np.stack([_area(point, b, c), _area(point, c, a), _area(point, a, b)])
         particles = np.concatenate([vertices[None], collider.triangles[:, triangle[first]]])
         weights = np.concatenate([np.ones((1, len(first))), -areas / areas.sum(axis=0)])
-        best = _exits(pair, particles, weights, np.repeat(way[:, None], len(first), axis=1))
+        best = _exits(near, particles, weights, np.repeat(way[:, None], len(first), axis=1))
     return best
 
 
@@ -123,12 +123,12 @@ def _area(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return np.asarray((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
-def nearest_exits(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> Candidates:
-    """Contacts that lead the particles `vertices` (k,) to the nearest face of the pair's collider and through it."""
-    collider = pair.other
+def nearest_exits(kernels: Kernels, x: np.ndarray, near: NearCollider, vertices: np.ndarray) -> Candidates:
+    """Contacts that lead the particles `vertices` (k,) to the nearest face of the collider and through it."""
+    collider = near.other
     best = np.full(len(vertices), np.inf)
     face = np.zeros(len(vertices), int)
-    reach, missing = max(pair.distance, collider.edge), np.arange(len(vertices))
+    reach, missing = np.maximum(near.distances(vertices), collider.edge), np.arange(len(vertices))
     triangles = x.take(collider.triangles, axis=1)
     boxes = np.concatenate([triangles.min(axis=1), -triangles.max(axis=1)])
     faces = collider.triangle_tree.refit(boxes, kernels=kernels)
@@ -136,7 +136,8 @@ def nearest_exits(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
         if not len(missing):
             break
         here = x[:, vertices[missing]]
-        around = BVH.of_points(here.T).refit(np.concatenate([here - reach, -(here + reach)]), kernels=kernels)
+        box = np.concatenate([here - reach[missing], -(here + reach[missing])])
+        around = BVH.of_points(here.T).refit(box, kernels=kernels)
         which, triangle = around.query_pairs(faces)
         particles = np.concatenate([vertices[missing[which]][None], collider.triangles[:, triangle]])
         gap = kernels.closest_points(x, particles, np.full(len(which), FACE, np.int8))[1]
@@ -157,15 +158,15 @@ def nearest_exits(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: 
         across = np.cross(b - a, c - a, axis=0)
         across /= np.maximum(np.sqrt(np.einsum("im,im->m", across, across)), 1e-300)
         beside = point + 10.0 * SURFACE_EPSILON * collider.edge * across
-        wrong = inside(beside, x, collider.triangles, collider.triangle_tree, kernels) == (not pair.is_container)
+        wrong = inside(beside, x, collider.triangles, collider.triangle_tree, kernels) == (not near.is_container)
         normals[:, on] = np.where(wrong, -across, across)
-    return _exits(pair, particles, weights, normals)
+    return _exits(near, particles, weights, normals)
 
 
-def _exits(pair: SurfacePair, particles: np.ndarray, weights: np.ndarray, normals: np.ndarray) -> Candidates:
-    """Exit contacts of a pair, from columns as in `Candidates`."""
-    count = particles.shape[1]
+def _exits(near: NearCollider, particles: np.ndarray, weights: np.ndarray, normals: np.ndarray) -> Candidates:
+    """Exit contacts, from columns as in `Candidates`."""
+    count, vertices = particles.shape[1], particles[0]
     return Candidates(
-        particles, weights, normals, np.full(count, pair.distance), np.full(count, FACE, np.int8),
-        np.full(count, pair.number), np.ones(count, bool),
+        particles, weights, normals, near.distances(vertices), np.full(count, FACE, np.int8), near.numbers(vertices),
+        np.ones(count, bool),
     )  # fmt: skip

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..arrays.distinct import distinct
 from ..kernels import EDGES, Kernels
-from .broad_phase import SurfacePair, take_part
+from .broad_phase import SurfacePair
 from .bvh import BVH
 from .candidates import Candidates, concatenate, no_candidates
 from .crossings import crossing_pairs, inside
 from .exits import SURFACE_EPSILON, exit_contacts, limit_speed, without_opposed
-from .surface import Surface
+from .together import NearCollider, Together, near_colliders
 
 ROUNDING = 1e-12
 """What is this close touches, as a share of the coordinates: nothing says which side of it is whose."""
@@ -52,9 +52,9 @@ class Penetration:
         self.is_known = self.has_unresolved = False
         self.intersecting = np.zeros(0, bool)
         self.beside = np.zeros(0, bool)
-        self._penetrating: dict[SurfacePair, np.ndarray] = {}
-        self._pierced_by_closed: dict[SurfacePair, np.ndarray] = {}
-        self._pierced_by_open: dict[SurfacePair, np.ndarray] = {}
+        self._penetrating: dict[NearCollider, np.ndarray] = {}
+        self._pierced_by_closed: dict[NearCollider, np.ndarray] = {}
+        self._pierced_by_open: dict[NearCollider, np.ndarray] = {}
         self._exit_contacts = no_candidates()
         self._is_resting = np.zeros(0, bool)
         self.has_no_way_out = False
@@ -67,9 +67,10 @@ class Penetration:
         return bool(self._penetrating or self._pierced_by_closed or self._pierced_by_open)
 
     @property
-    def penetrated_pairs(self) -> list[SurfacePair]:
-        """Pairs whose surfaces are inside of each other or go through each other."""
-        return [*self._penetrating, *self._pierced_by_closed]
+    def penetrated(self) -> np.ndarray:
+        """Numbers of the pairs whose surfaces are inside of each other or go through each other, (k,) int."""
+        found = [*self._penetrating.items(), *self._pierced_by_closed.items()]
+        return distinct(np.concatenate([np.zeros(0, int), *(near.numbers(particles) for near, particles in found)]))
 
     def met_by(self, part: slice) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Particles in a part that are inside of closed colliders, and those of what goes through any, (k,) int each.
@@ -77,18 +78,17 @@ class Penetration:
         By the collider's name, as detected last.
         """
         found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        none = np.zeros(0, int)
         through = {
             **self._pierced_by_closed,
-            **{pair: np.flatnonzero(on) for pair, on in self._pierced_by_open.items()},
+            **{near: np.flatnonzero(on) for near, on in self._pierced_by_open.items()},
         }
-        for pair in {**self._penetrating, **through}:
-            if pair.collider is None or pair.one.part.start != part.start:
-                continue
-            inside, pierced = self._penetrating.get(pair, none), through.get(pair, none)
-            pierced = pierced[(pierced >= part.start) & (pierced < part.stop)]
-            if len(inside) + len(pierced):
-                found[pair.collider.name] = inside - part.start, pierced - part.start
+        for near in {**self._penetrating, **through}:
+            inside, pierced = (
+                some[(some >= part.start) & (some < part.stop)] - part.start
+                for some in (each.get(near, np.zeros(0, int)) for each in (self._penetrating, through))
+            )
+            if near.collider is not None and len(inside) + len(pierced):
+                found[near.collider.name] = inside, pierced
         return found
 
     @property
@@ -103,7 +103,7 @@ class Penetration:
         w: np.ndarray,
         n: int,
         pairs: list[SurfacePair],
-        may_be_pierced: list[SurfacePair],
+        may_be_pierced: np.ndarray,
     ) -> Generator[None, None, None]:
         """Detect what intersects and what penetrates, in slices; all is to be queried anew then.
 
@@ -113,37 +113,36 @@ class Penetration:
             w: Inverse masses, (N,) [1/kg].
             n: Number of particles of bodies, which come first.
             pairs: All pairs of surfaces that are near.
-            may_be_pierced: Those of them whose collider may have gone through the cloth; others keep all candidates.
+            may_be_pierced: Numbers of those whose collider may have gone through the cloth, (k,) int; others keep all
+                candidates.
         """
         marked, self.crossings = yield from intersecting(kernels, x, [pair for pair in pairs if pair.collider is None])
         self.intersecting = marked | (w == 0.0) & marked.any()
         self.intersecting[n:] = False  # of colliders, those far away too
-        self._pierced_by_open = {}
-        for pair in pairs:
-            if pair.collider is None:
-                continue
-            if not pair.is_solid:  # what is in a closed one is pushed out
-                marked, count = yield from intersecting(kernels, x, [pair])
+        self._penetrating, self._pierced_by_closed, self._pierced_by_open = {}, {}, {}
+        self.pierced, parts = 0, [no_candidates()]
+        for near in near_colliders(pairs):
+            if not near.is_solid:  # what is in a closed one is pushed out
+                marked, count = yield from intersecting(kernels, x, near.pairs)
                 self.crossings += count
                 if marked.any():
-                    marked[pair.other.part] = True
-                    self._pierced_by_open[pair] = marked
-        self._penetrating, self._pierced_by_closed, parts = {}, {}, [no_candidates()]
-        self.pierced = 0
-        for pair in pairs:
-            if not pair.is_solid:
+                    marked[near.other.part] = True
+                    self._pierced_by_open[near] = marked
                 continue
-            vertices = pair.one.vertices.astype(np.int64)
-            vertices = penetrating(kernels, x, pair, vertices[pair.takes_part(vertices[None])])
+            vertices = near.vertices.astype(np.int64)
+            vertices = penetrating(kernels, x, near, vertices[near.takes_part(vertices[None])])
             if len(vertices):
-                self._penetrating[pair] = vertices
-                parts.append(exit_contacts(kernels, x, pair, vertices))
-            if pair in may_be_pierced or len(vertices):
-                particles, count = pierced(kernels, x, pair)
+                self._penetrating[near] = vertices
+                parts.append(exit_contacts(kernels, x, near, vertices))
+            some = near.among(np.append(may_be_pierced, near.numbers(vertices)))
+            if some is not None:
+                particles, count = pierced(kernels, x, some)
                 self.pierced += count
                 if len(particles):
-                    self._pierced_by_closed[pair] = particles
+                    self._pierced_by_closed[near] = particles
+            yield
         exits = concatenate(parts)
+        exits = exits.take(np.argsort(exits.pair, kind="stable"))
         self._exit_contacts = without_opposed(exits)
         self.has_no_way_out = self._exit_contacts.size < exits.size
         self._is_resting = np.zeros(self._exit_contacts.size, bool)
@@ -156,19 +155,21 @@ class Penetration:
         for found in (self._penetrating, self._pierced_by_closed):
             for particles in found.values():
                 beside[particles] = True
-        for pair, marked in self._pierced_by_open.items():
-            beside[pair.one.part] |= marked[pair.one.part]
+        for near, marked in self._pierced_by_open.items():
+            beside[near.vertices] |= marked[near.vertices]
+        bodies = [near.one.edges for near in {**self._penetrating, **self._pierced_by_closed, **self._pierced_by_open}]
         for _ in range(RINGS):
-            for surface in {pair.one for pair in (*self.penetrated_pairs, *self._pierced_by_open)}:
-                beside[surface.edges[:, beside.take(surface.edges).any(axis=0)]] = True
+            touched = [edges[:, beside.take(edges).any(axis=0)] for edges in bodies]
+            for edges in touched:
+                beside[edges] = True
         return beside if beside.any() else beside[:0]
 
     @property
     def stuck(self) -> np.ndarray:
         """Particles beside an intersection, (N,) bool, or (0,) before the first detection."""
         stuck = self.intersecting.copy()
-        for pair, marked in self._pierced_by_open.items():
-            stuck[pair.one.part] |= marked[pair.one.part]
+        for near, marked in self._pierced_by_open.items():
+            stuck[near.vertices] |= marked[near.vertices]
         return stuck
 
     @property
@@ -179,7 +180,8 @@ class Penetration:
     @property
     def exiting_pairs(self) -> list[int]:
         """Numbers of the pairs of which one surface is inside of the other."""
-        return [pair.number for pair in self._penetrating]
+        found = [near.numbers(particles) for near, particles in self._penetrating.items()]
+        return distinct(np.concatenate([np.zeros(0, int), *found])).tolist()
 
     def rest_at(self, strained: np.ndarray) -> None:
         """Let exit contacts rest whose vertex is one of these particles (n,) bool: pins hold it where it is."""
@@ -199,18 +201,17 @@ class Penetration:
         if self.intersecting.any():
             locked = self.intersecting.take(candidates.particles).all(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
-        for pair, marked in self._pierced_by_open.items():
-            locked = (candidates.pair == pair.number) & marked.take(candidates.particles).all(axis=0)
+        masks = list(self._pierced_by_open.items())
+        for near, particles in self._pierced_by_closed.items():
+            masks.append((near, np.zeros(len(self.intersecting), bool)))
+            masks[-1][1][particles] = masks[-1][1][near.other.part] = True
+        for near, marked in masks:
+            locked = near.concerns(candidates.particles) & marked.take(candidates.particles).all(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
-        for pair, vertices in self._penetrating.items():
+        for near, particles in self._penetrating.items():
             is_inside = np.zeros(len(self.intersecting), bool)
-            is_inside[vertices] = True
-            locked = (candidates.pair == pair.number) & is_inside.take(candidates.particles).any(axis=0)
-            candidates = candidates.take(np.flatnonzero(~locked))
-        for pair, vertices in self._pierced_by_closed.items():
-            is_pierced = np.zeros(len(self.intersecting), bool)
-            is_pierced[vertices] = is_pierced[pair.other.part] = True
-            locked = (candidates.pair == pair.number) & is_pierced.take(candidates.particles).all(axis=0)
+            is_inside[particles] = True
+            locked = near.concerns(candidates.particles) & is_inside.take(candidates.particles).any(axis=0)
             candidates = candidates.take(np.flatnonzero(~locked))
         return concatenate([self._exit_contacts, candidates]) if self._exit_contacts.size else candidates
 
@@ -228,94 +229,21 @@ def intersecting(
     marked = np.zeros(x.shape[1], bool)
     if not pairs:
         return marked, 0
-    together = _Together(pairs)
+    together = Together(pairs)
     count = 0
     for of_edges, of_faces in together.sides:
         edge, face = crossing_pairs(
-            x, of_edges.edges, of_faces.faces, (of_edges.edge_tree, of_faces.face_tree), kernels
+            x, of_edges.edges, of_faces.triangles, (of_edges.edge_tree, of_faces.triangle_tree), kernels
         )
-        edge, face = together.meeting(of_edges.of_edge, edge, of_faces.of_face, face)
-        crossing = np.concatenate([of_edges.edges[:, edge], of_faces.faces[:, face]])
-        crossing = crossing[:, together.take_part(of_edges.of_edge[edge] == of_faces.of_face[face], crossing)]
+        edge, face = together.meeting(of_edges.of_edge, edge, of_faces.of_triangle, face)
+        crossing = np.concatenate([of_edges.edges[:, edge], of_faces.triangles[:, face]])
+        crossing = crossing[:, together.take_part(of_edges.of_edge[edge] == of_faces.of_triangle[face], crossing)]
         marked[crossing] = True
         count += crossing.shape[1]
         yield
     marked |= touching(kernels, x, pairs, together)
     yield
     return marked, count
-
-
-class _Surfaces:
-    """Several surfaces as one.
-
-    Attributes:
-        edges, faces: (2, e) and (3, f) int.
-        of_edge, of_face: Number of the surface of each, (e,) and (f,) int.
-        edge_tree, face_tree: Trees over all.
-    """
-
-    def __init__(self, surfaces: list[Surface], numbers: list[int]) -> None:
-        self.edges, self.of_edge, self.edge_tree = _as_one([(one.edges, one.edge_tree) for one in surfaces], numbers)
-        self.faces, self.of_face, self.face_tree = _as_one(
-            [(one.triangles, one.triangle_tree) for one in surfaces], numbers
-        )
-
-
-class _Together:
-    """Pairs of surfaces that are looked at together.
-
-    Attributes:
-        surfaces: All of them; edge: the usual edge of each, (k,) [m].
-        sides: Those whose edges and those whose faces meet: all with all, unless each pair has the same collider.
-        rest: Rest positions, (3, N) [m]; None if no surface meets itself.
-    """
-
-    def __init__(self, pairs: list[SurfacePair]) -> None:
-        self.surfaces = list(dict.fromkeys(side for pair in pairs for side in (pair.one, pair.other)))
-        self.edge = np.array([surface.edge for surface in self.surfaces])
-        number = {surface: k for k, surface in enumerate(self.surfaces)}
-        self._meet = np.zeros((len(number), len(number)), bool)
-        self._left_out: list[np.ndarray | None] = [None, None]
-        self.rest: np.ndarray | None = None
-        for pair in pairs:
-            one, other = number[pair.one], number[pair.other]
-            self._meet[[one, other], [other, one]] = True
-            self._left_out[int(one == other)] = pair.left_out
-            self.rest = pair.rest if one == other else self.rest
-        if len(pairs) == 1 and not self._meet[0, 0]:
-            both = [_Surfaces([surface], [k]) for k, surface in enumerate(self.surfaces)]
-            self.sides = [(both[0], both[1]), (both[1], both[0])]
-        else:
-            everything = _Surfaces(self.surfaces, list(range(len(number))))
-            self.sides = [(everything, everything)]
-
-    def meeting(
-        self, of_one: np.ndarray, one: np.ndarray, of_other: np.ndarray, other: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the pairs of primitives (m,) and (m,), with the surfaces of all, that meet, (k,) int each."""
-        meet = self._meet[of_one[one], of_other[other]]
-        return one[meet], other[meet]
-
-    def take_part(self, is_own: np.ndarray, particles: np.ndarray) -> np.ndarray:
-        """Which pairs of primitives, particles (k, m), take part, (m,) bool; is_own (m,): whether of one surface."""
-        different, own = (take_part(left_out, particles) for left_out in self._left_out)
-        return np.asarray(np.where(is_own, own, different))
-
-
-def _as_one(parts: list[tuple[np.ndarray, BVH]], numbers: list[int]) -> tuple[np.ndarray, np.ndarray, BVH]:
-    """Primitives (k, m) of several surfaces side by side, the `numbers` of their surfaces (m,), and one tree.
-
-    Larger trees come first: as the number of leaves of each is a power of two, it stays a tree of its own.
-    """
-    if len(parts) == 1:
-        return parts[0][0], np.full(parts[0][0].shape[1], numbers[0]), parts[0][1]
-    counts = [primitives.shape[1] for primitives, _ in parts]
-    starts = np.cumsum(counts) - counts
-    order = sorted(range(len(parts)), key=lambda k: -len(parts[k][1].leaves))
-    leaves = [np.where(parts[k][1].leaves < 0, -1, parts[k][1].leaves + starts[k]) for k in order]
-    total = sum(map(len, leaves))
-    leaves.append(np.full((1 << (total - 1).bit_length()) - total, -1))
-    return np.concatenate([part for part, _ in parts], axis=1), np.repeat(numbers, counts), BVH(np.concatenate(leaves))
 
 
 def crosses_anew(kernels: Kernels, p: np.ndarray, x: np.ndarray, pairs: list[SurfacePair]) -> bool:
@@ -361,7 +289,7 @@ def _crossing_keys(
     return np.asarray(edge * sides[1][0].shape[1] + face)
 
 
-def touching(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair], together: _Together) -> np.ndarray:
+def touching(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair], together: Together) -> np.ndarray:
     """Particles of faces and loose edges with a corner on an edge that touches another, as where a sheet was cut,
     (N,) bool.
 
@@ -379,31 +307,29 @@ def touching(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair], together
     most = max(SURFACE_EPSILON * together.edge.max(), ROUNDING * size.max())
     first = one.edge_tree.refit(_boxes(x, one.edges, most), kernels=kernels)
     second = first if one is other else other.edge_tree.refit(_boxes(x, other.edges, most), kernels=kernels)
-    found = first.query_pairs(second)
-    edge, other_edge = together.meeting(one.of_edge, found[0], other.of_edge, found[1])
-    particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
-    apart = (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))
-    particles, owner = particles[:, apart], np.stack([one.of_edge[edge], other.of_edge[other_edge]])[:, apart]
-    exact = ROUNDING * size.take(owner).max(axis=0)
-    reach = np.maximum(SURFACE_EPSILON * together.edge.take(owner).min(axis=0), exact)
-    kind, is_own = np.full(particles.shape[1], EDGES, np.int8), owner[0] == owner[1]
-    at_border = np.zeros(x.shape[1], bool)
+    shared, marked, at_border = np.zeros((3, x.shape[1]), bool)
     for surface in together.surfaces:
         at_border[surface.border_edges] = True
-    was_cut = np.asarray(at_border.take(particles).reshape(2, 2, -1).any(axis=1).all(axis=0))
-    gap = kernels.closest_points(x, particles, kind)[1]
-    if together.rest is not None:
-        own = np.flatnonzero(is_own)
-        at_rest = kernels.closest_points(together.rest, particles.take(own, axis=1), kind[own])[1]
-        was_cut[own] &= at_rest <= reach[own]
-    for pair in pairs:
-        if pair.rest is not None and pair.one.loose_edges.size:
-            some = np.flatnonzero(is_own & (owner[0] == together.surfaces.index(pair.one)))
-            ids = particles.take(some, axis=1)
-            gap[some[~pair.are_apart_at_rest(kernels, ids, kind[some])]] = np.inf
-    touch = gap <= np.where(was_cut, reach, exact)
-    shared, marked = np.zeros(x.shape[1], bool), np.zeros(x.shape[1], bool)
-    shared[particles[:, touch]] = True
+    for edge, other_edge in first.query_in_blocks(second):
+        edge, other_edge = together.meeting(one.of_edge, edge, other.of_edge, other_edge)
+        particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
+        apart = (particles[:2, None] != particles[None, 2:]).all(axis=(0, 1))
+        particles, owner = particles[:, apart], np.stack([one.of_edge[edge], other.of_edge[other_edge]])[:, apart]
+        exact = ROUNDING * size.take(owner).max(axis=0)
+        reach = np.maximum(SURFACE_EPSILON * together.edge.take(owner).min(axis=0), exact)
+        kind, is_own = np.full(particles.shape[1], EDGES, np.int8), owner[0] == owner[1]
+        was_cut = np.asarray(at_border.take(particles).reshape(2, 2, -1).any(axis=1).all(axis=0))
+        gap = kernels.closest_points(x, particles, kind)[1]
+        if together.rest is not None:
+            own = np.flatnonzero(is_own)
+            at_rest = kernels.closest_points(together.rest, particles.take(own, axis=1), kind[own])[1]
+            was_cut[own] &= at_rest <= reach[own]
+        for pair in pairs:
+            if pair.rest is not None and pair.one.loose_edges.size:
+                some = np.flatnonzero(is_own & (owner[0] == together.surfaces.index(pair.one)))
+                ids = particles.take(some, axis=1)
+                gap[some[~pair.are_apart_at_rest(kernels, ids, kind[some])]] = np.inf
+        shared[particles[:, gap <= np.where(was_cut, reach, exact)]] = True
     if shared.any():
         for surface in together.surfaces:
             for faces in (surface.triangles, surface.loose_edges):
@@ -417,7 +343,7 @@ def _boxes(x: np.ndarray, primitives: np.ndarray, margin: float) -> np.ndarray:
     return np.concatenate([corners.min(axis=1), -corners.max(axis=1)]) - margin
 
 
-def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np.ndarray) -> np.ndarray:
+def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair | NearCollider, vertices: np.ndarray) -> np.ndarray:
     """Those of the particles `vertices` (k,) on the wrong side of the pair's closed collider, or on it, (j,) int.
 
     What counts as on it is not guarded: in edges of a large floor, that would be all that is pressed against it.
@@ -439,14 +365,14 @@ def penetrating(kernels: Kernels, x: np.ndarray, pair: SurfacePair, vertices: np
     return vertices[wrong.reshape(3, -1).any(axis=0)]
 
 
-def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair) -> tuple[np.ndarray, int]:
+def pierced(kernels: Kernels, x: np.ndarray, pair: SurfacePair | NearCollider) -> tuple[np.ndarray, int]:
     """Particles of edges and faces of cloth that go through the pair's closed collider, or it through them, (k,) int,
     and the number of crossings.
 
     Args:
         kernels: Module of kernels.
         x: Positions, (3, N) [m].
-        pair: A surface and a closed collider.
+        pair: A surface, or several, and a closed collider.
     """
     cloth, solid = pair.one, pair.other
     trees = (cloth.edge_tree, solid.triangle_tree), (solid.edge_tree, cloth.triangle_tree)

@@ -22,6 +22,7 @@ from .obstacles import Obstacles, Touch
 from .pace import Pace
 from .pins import Pinning, Pins
 from .plasticity import Plasticity, Yielding
+from .resilience import Resilience, Returning
 from .rigid import Rigid, Solid
 from .ropes import Ropes
 from .rounds import Rounds
@@ -36,7 +37,23 @@ from .tethers import Tethering, Tethers
 from .welds import Welds
 
 PARTS: tuple[type[Part], ...] = (
-    *(RestShapes, Tearing, Gas, Pins, Grabs, Slides, Damping, Rubber, Skin, Springs, Obstacles, Rigid, Air, Lift),
+    *(
+        RestShapes,
+        Tearing,
+        Gas,
+        Pins,
+        Grabs,
+        Slides,
+        Damping,
+        Rubber,
+        Resilience,
+        Skin,
+        Springs,
+        Obstacles,
+        Rigid,
+        Air,
+        Lift,
+    ),
     *(Struts, Ropes, Tethers, Sewing, Welds, Plasticity, Hysteresis, Pace, Rounds, Buckling),
 )
 """All parts, in the order in which they act at the same time.
@@ -59,6 +76,7 @@ class Fields(
     Sail,
     Slowing,
     Rubbing,
+    Returning,
     Yielding,
     Elastomer,
     Elasticity,

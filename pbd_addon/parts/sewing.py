@@ -240,6 +240,12 @@ def waiting_bodies(model: Model, state: State) -> list[int]:
     return [number for number in np.unique(model.seam_body[is_open]).tolist() if waits[number]]
 
 
+def are_pulling(model: Model, state: State) -> bool:
+    """Whether any seams are still to close."""
+    _, time, welded = _known(model, state)
+    return bool((_of_pairs(model)[0] & (time >= 0.0) & (welded == 0.0)).any()) if len(welded) else False
+
+
 def sewn(model: Model, state: State, materials: Sequence[Material]) -> Sewn:
     """What a model has to be to go on from a state with these materials."""
     _, time, welded = _known(model, state)

@@ -6,7 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from ..constraints.distance import SECOND_ORDER_SWEEPS, is_soft
+from ..constraints.distance import SECOND_ORDER_SWEEPS
+from ..constraints.spring_rows import is_soft
 from ..model.model import Model, State, Targets
 from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
 from ..settings.fields import Checked, multiplies, setting, varies
@@ -159,7 +160,7 @@ class Springs(Part):
     They remember which bodies were pushed in the last frame, see `Model.pushed`, (bodies,) bool; all if it is unknown.
 
     Attributes:
-        soft: Which bodies are soft, see `constraints.distance.is_soft`, (bodies,) bool.
+        soft: Which bodies are soft, see `constraints.spring_rows.is_soft`, (bodies,) bool.
     """
 
     FIELDS = Elasticity

@@ -101,7 +101,7 @@ def looks_back(model: Model, state: State, settings: SolverSettings, dt: float) 
     which gains nothing: a curtain of 5 N/m is with 10 steps twice as far from the limit of many as with 20 of first
     order.
     """
-    if settings.substeps < time_stepping.FEWEST or settings.method != "XPBD" or _is_inflated(model) or model.further:
+    if settings.substeps < time_stepping.FEWEST or settings.method != "XPBD" or is_inflated(model) or model.further:
         return False
     duration = 2.0 * dt / settings.substeps
     return not any(part.wants_first_order(model, state, duration) for part in model.acting)
@@ -196,7 +196,7 @@ def remember(
     errors = shape_errors(found)
     most = count * growth(sum(errors), AIMED_SHARE * settings.shape_error)
     cause = found[int(np.argmax(errors))][0].cause if most else "settings"
-    if _is_inflated(model):
+    if is_inflated(model):
         before, change = _last(state).wanted or float(settings.substeps), math.exp(dt / PRESSURE_TIME)
         most = min(max(most, before / change, settings.substeps), before * change, MOST_MULTIPLE * settings.substeps)
         cause = cause if most > settings.substeps else "pressure"
@@ -208,7 +208,7 @@ def _last(state: State) -> Pace:
     return Pace(*state.memory["pace"]["last"].tolist())
 
 
-def _is_inflated(model: Model) -> bool:
+def is_inflated(model: Model) -> bool:
     """Whether any body is under pressure."""
     return any(material.pressure_mode != "OFF" for material in model.materials)
 
@@ -222,7 +222,7 @@ def _chosen(
 ) -> tuple[float, str]:
     """The automatic number of substeps, from the residuals of the last frame and the inner motion of bodies."""
     last, count, reason = _last(state), float(settings.substeps), "settings"
-    inflated = _is_inflated(model)
+    inflated = is_inflated(model)
     if last.substeps:
         count = last.wanted
         if not inflated:

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..constraints import Constraints
+from ..constraints import Constraints, PlaneConstraints
 from ..constraints.tether import STRAIN_MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels.protocol.frames import (
     Call,
     Damping,
+    Floors,
     Limits,
     Motion,
     Pins,
@@ -41,6 +42,11 @@ from .time_stepping import RUNAWAY_SPEED, Schedule
 LONGEST_CALL, SUBSTEP_COST = 0.05, 2e-7
 """Longest call [s], and what a substep of a vertex takes [s]: a window has to answer in between. On a quiet machine
 curtains take 0.6e-7 to 0.8e-7, on a loaded one twice as much."""
+
+
+SPARE = 1e-9
+"""How far above a plane particles are at least where it has nothing to do [m]: heights are sums of products, whose last
+digits depend on their order. At coordinates of 1000 km these are 1e-10."""
 
 
 HOOKS = ("begin_substep", "damp", "push", "predict", "couple", "end_substep", "rebound", "remember", "compiled")
@@ -69,7 +75,9 @@ class FusedSubsteps:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._can, self._misses, self._looked_at = is_possible(frame), 0, -1
+        self._floors = _floors(frame.model.plane_constraints)
+        self._can = is_possible(frame) and _is_above(self._floors, frame.state.x)
+        self._misses, self._looked_at = 0, -1
 
     def run(self, schedule: Schedule, first: int, past: Past | None) -> tuple[int, Past | None]:
         """Run substeps of a schedule from the first one on, the state in place: how many, and the past of the next one.
@@ -94,6 +102,8 @@ class FusedSubsteps:
             self._can = self._misses < MISSES if contact.active else done > 0
             if contact.active:
                 contact.idle(schedule.h, schedule.ends[first : first + done])
+            for plane in self.frame.model.plane_constraints if done else ():
+                plane.begin_substep(schedule.h, schedule.ends[first + done - 1])
             self.frame.watch.lap("substeps")
         return done, past
 
@@ -130,6 +140,7 @@ class FusedSubsteps:
             wind,
             strain,
             Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
+            self._floors,
             watch,
         )
         state.x, state.v = motion.x, motion.v
@@ -165,14 +176,29 @@ def is_possible(frame: Frame) -> bool:
     model = frame.model
     if frame.kernels.run_substeps is None or model.settings.iterations > 1 or not model.stretch.active:
         return False
-    if any(kind is not model.contact for kind in model.outer):
+    if any(kind not in (*model.plane_constraints, model.contact) for kind in model.outer) or model.rigid.active:
+        return False
+    if not all(plane.stands for plane in model.plane_constraints):
         return False
     return all(_compiled(one) or not any(hasattr(one, hook) for hook in HOOKS) for one in frame.acting)
 
 
 def _fused(model: Model) -> list[Constraints]:
-    """The kinds that act in a compiled frame: all but contact."""
-    return [kind for kind in model.constraints if kind is not model.contact]
+    """The kinds that act in a compiled frame: all but those that come last and only watch."""
+    return [kind for kind in model.constraints if kind not in (*model.plane_constraints, model.contact)]
+
+
+def _floors(planes: Sequence[PlaneConstraints]) -> Floors:
+    """Where particles have to be for planes to have nothing to do."""
+    if not planes:
+        return Floors(_IDS, np.zeros((0, 3)), np.zeros((0, 0)))
+    least = np.stack([plane.thickness + plane.normal @ plane.point + SPARE for plane in planes])
+    return Floors(planes[0].particles, np.stack([plane.normal for plane in planes]), least)
+
+
+def _is_above(floors: Floors, x: np.ndarray) -> bool:
+    """Whether planes have nothing to do at x (3, n) [m]."""
+    return not len(floors.normals) or bool((floors.normals @ x.take(floors.particles, axis=1) >= floors.least).all())
 
 
 def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple[np.ndarray, list[float]]:
@@ -218,7 +244,8 @@ def _words(frame: Frame) -> Words | None:
 def _calls(frame: Frame, last: bool) -> list[Call] | None:
     """The calls of a substep, as the solver makes them; None if a kind makes others."""
     found, seen = [call for kind in _fused(frame.model) for call in kind.begin_calls()], set()
-    sequence = [kind for kind in frame.sequence if kind is not frame.model.contact]
+    left_out = *frame.model.plane_constraints, frame.model.contact
+    sequence = [kind for kind in frame.sequence if kind not in left_out]
     for _, kinds in itertools.groupby(sequence, lambda kind: id(kind.inverse_masses)):
         group = list(kinds)
         w = group[0].inverse_masses

@@ -105,6 +105,21 @@ def test_letters_fill_up_and_are_calm():
     assert np.ptp(x[:, 2]) > 0.3
 
 
+@pytest.mark.slow
+def test_a_letter_that_falls_comes_to_rest():
+    """From half a meter onto the floor: below 1 cm/s after 3 s."""
+    scene = bpy.context.scene
+    obj = add(text="L", size=0.5, cells=3, hold="FALL")
+    scene.frame_end, scene.pbd.use_floor = 80, True
+    obj.location.z += 0.5 - shown(obj)[:, 2].min()
+    for frame in range(1, 74):
+        before = shown(obj)
+        scene.frame_set(frame)
+    x = shown(obj)
+    assert np.ptp(x, axis=0).min() > 0.03  # filled, and flat on the floor
+    assert 24.0 * np.sqrt(((x - before) ** 2).sum(axis=1).mean()) < 0.01
+
+
 def test_a_drawn_ring_is_one_balloon_with_a_hole():
     """From a curve, wherever it stands and however its loops run; the curve is hidden, and its scale counts."""
     source = curve_object(circle(1.0, 48)[:, :2], circle(0.5, 32)[:, :2])
@@ -147,6 +162,37 @@ def test_letters_hang_and_have_strings():
     x = shown(obj)
     np.testing.assert_allclose(x[pinned], start[pinned], atol=1e-6)
     assert 0.01 < np.abs(x - start).max() < 0.2  # a free fall of a second is 5 m
+
+
+def test_a_neck_hangs_from_the_lowest_place_of_each_letter():
+    """It is as long as asked for, of the letter's own foil, and not where there are holes or second feet."""
+    plain = arrays(add(text="MO", size=0.5))[0]
+    obj = add(text="MO", size=0.5, neck=0.04)
+    x, _, _, counts = arrays(obj)
+    assert (counts == 2).all() and islands(obj) == 2
+    for side in (-1.0, 1.0):
+        foot = plain[side * plain[:, 0] > 0.0, 2].min()
+        neck = x[(side * x[:, 0] > 0.0) & (x[:, 2] < foot - 0.01)]
+        assert foot - neck[:, 2].min() == pytest.approx(0.04, abs=0.002)
+        assert 0.015 < np.ptp(neck[:, 0]) < 0.035
+
+
+def test_a_flange_stands_out_from_the_seam():
+    """A strip around the letter, as wide as asked for, in its plane, while it is flat and when it is not."""
+    obj = add(text="I", size=0.5, flange=0.006)
+    count = len(obj.data.vertices)
+    rim = np.abs(shown(obj)[:count, 1]) < 1e-6
+    for frame in (1, 24):
+        for at in range(bpy.context.scene.frame_current, frame + 1):
+            bpy.context.scene.frame_set(at)
+        x = shown(obj)
+        assert len(x) == count + np.count_nonzero(rim)
+        inner, outer = x[:count][rim], x[count:]
+        apart = np.linalg.norm(outer[:, None] - inner, axis=2).min(axis=1)
+        assert np.median(apart) == pytest.approx(0.006, rel=0.1)
+        assert np.ptp(outer[:, [0, 2]], axis=0) - np.ptp(inner[:, [0, 2]], axis=0) == pytest.approx(0.012, abs=0.004)
+    assert np.ptp(x[:count, 1]) > 0.03 > 0.01 > np.ptp(outer[:, 1])
+    assert len(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.polygons) > len(obj.data.polygons)
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,12 @@ def test_the_steps_that_are_advised_are_set_by_a_button(extension):
     advice = extension.module("pbd_addon.frames.report").Advice
     object.__setattr__(report, "shape_error", 0.117)
     status, rows = extension.module("panels.status"), extension.module("panels.rows")
-    for steps, said in ((0, "Bending 12 % off, see Details"), (40, "Bending 12 % off: Quality 40")):
-        object.__setattr__(report, "advice", advice("bend", steps))
+    for kind, steps, said in (
+        ("seams", 0, "Seams still pull: let them close"),
+        ("bend", 0, "Bending 12 % off, see Details"),
+        ("bend", 40, "Bending 12 % off: Quality 40"),
+    ):
+        object.__setattr__(report, "advice", advice(kind, steps))
         assert status.line(bpy.context) == (said, "ERROR", False)
         assert rows.text_width(bpy.context, said) < 206.0 - rows.ICON
     assert bpy.ops.object.pbd_raise_quality() == {"FINISHED"}

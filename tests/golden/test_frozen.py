@@ -18,8 +18,9 @@ EVERY = ("h", "kernels", "is_laid_out", "multipliers")
 """Of all kinds: length of a substep, backend, multipliers."""
 
 SPRINGS = (
-    "rows alpha gamma compliance softness sweep swept sweeps chains way_back both_ways fresh kept pushed "
-    "inverse_masses rest_lengths yielded _divided_for _pin_rows _swept_rows _strain_of_one _lengthening _measured"
+    "rows alpha gamma compliance softness released sweep swept sweeps chains way_back both_ways fresh kept pushed "
+    "inverse_masses rest_lengths yielded _reweighed _divided_for _pin_rows _swept_rows _strain_of_one _lengthening "
+    "_measured"
 )
 HINGES = "rows alpha gamma colored rest_angles yielded weights held"
 SCRATCH = {

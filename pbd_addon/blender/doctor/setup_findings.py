@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface
 
-from ...contact.contact_constraints import AUTO_DISTANCE
+from ...contact.contact_scene import AUTO_DISTANCE
 from ...parts import MAPS
 from ..kinds import Modifier, Object, Scene
 from ..output.output_modifier import GROWERS

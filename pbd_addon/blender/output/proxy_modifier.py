@@ -15,6 +15,7 @@ from ..errors import PBDError, refused
 from ..kinds import Mesh, Object
 from ..scene.arrays import values
 from . import output_modifier
+from .node_graph import Graph
 
 NAME = "PBD Proxy"
 MARK = "pbd_proxy"
@@ -79,57 +80,14 @@ def _write(mesh: Mesh, bound: Bound) -> None:
     mesh.update()
 
 
-class _Graph:
-    """A node group under construction: each method adds a node and returns its output."""
-
-    def __init__(self, tree: Any) -> None:
-        self.tree = tree
-
-    def node(self, kind: str, inputs: dict[Any, Any], **settings: Any) -> Any:
-        """A node with settings, and its inputs: outputs of others, or values."""
-        node = self.tree.nodes.new(kind)
-        for name, value in settings.items():
-            setattr(node, name, value)
-        for name, value in inputs.items():
-            socket = output_modifier.socket(node.inputs, name) if isinstance(name, str) else node.inputs[name]
-            if isinstance(value, bpy.types.NodeSocket):
-                self.tree.links.new(value, socket)
-            else:
-                socket.default_value = value
-        return node
-
-    def vectors(self, operation: str, one: Any, other: Any) -> Any:
-        """Add, subtract, or the dot product."""
-        node = self.node("ShaderNodeVectorMath", {0: one, 1: other}, operation=operation)
-        return node.outputs["Value" if operation == "DOT_PRODUCT" else "Vector"]
-
-    def scale(self, vector: Any, factor: Any) -> Any:
-        """A vector times a number."""
-        node = self.node("ShaderNodeVectorMath", {0: vector, "Scale": factor}, operation="SCALE")
-        return node.outputs["Vector"]
-
-    def parts(self, vector: Any) -> list[Any]:
-        """The three numbers of a vector."""
-        return list(self.node("ShaderNodeSeparateXYZ", {0: vector}).outputs)
-
-
 def _group(target: Object) -> bpy.types.NodeTree:
     """A new group that follows this object."""
-    tree: Any = bpy.data.node_groups.new(NAME, "GeometryNodeTree")
-    tree[MARK] = 1
-    tree.is_modifier = True
-    for way in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
-    graph = _Graph(tree)
+    graph = Graph(NAME, MARK)
     geometry = output_modifier.socket(
         graph.node("GeometryNodeObjectInfo", {"Object": target}, transform_space="RELATIVE").outputs, "Geometry"
     )
-    named = [
-        graph.node("GeometryNodeInputNamedAttribute", {"Name": name}, data_type="FLOAT_VECTOR") for name in ATTRIBUTES
-    ]
-    corners, weights, bulges, heights = (
-        graph.parts(output_modifier.socket(node.outputs, "Attribute")) for node in named
-    )
+    named = [graph.named(name, "FLOAT_VECTOR") for name in ATTRIBUTES]
+    corners, weights, bulges, heights = map(graph.parts, named)
 
     def at(kind: str, corner: Any) -> Any:
         value = graph.node(kind, {}).outputs[0]
@@ -153,8 +111,5 @@ def _group(target: Object) -> bpy.types.NodeTree:
         along = graph.vectors("DOT_PRODUCT", normal, graph.vectors("SUBTRACT", bulged[corner], bulged[corner - 1]))
         raised = graph.node("ShaderNodeMath", {0: along, 1: height}, operation="ADD").outputs[0]
         place = graph.vectors("ADD", place, graph.scale(normal, raised))
-    entry = graph.node("NodeGroupInput", {}).outputs[0]
-    inputs = {"Geometry": entry, "Position": place, "Selection": named[0].outputs["Exists"]}
-    moved = graph.node("GeometryNodeSetPosition", inputs).outputs[0]
-    graph.node("NodeGroupOutput", {0: moved})
-    return tree
+    inputs = {"Geometry": graph.entry, "Position": place, "Selection": named[0].node.outputs["Exists"]}
+    return graph.ended(graph.node("GeometryNodeSetPosition", inputs).outputs[0])

@@ -37,6 +37,9 @@ MOST = 200_000
 LINKS = 12
 """Edges of a string."""
 
+NECK_SHARE = 0.35
+"""Width of a neck over that of a stroke: those of party balloons are 15 to 25 mm wide, their strokes 50 to 70 mm."""
+
 
 class Sheets(NamedTuple):
     """A flat balloon.
@@ -58,6 +61,30 @@ def stroke_width(outlines: list[np.ndarray]) -> float:
     """Mean width of what outlines enclose [m]: of a strip, twice its area over its circumference."""
     around = sum(float(np.linalg.norm(np.roll(loop, -1, axis=0) - loop, axis=1).sum()) for loop in outlines)
     return 2.0 * abs(sum(_area(loop) for loop in _oriented(outlines))) / max(around, 1e-300)
+
+
+def with_necks(outlines: list[np.ndarray], length: float) -> list[np.ndarray]:
+    """Outlines, (k, 2) [m] each, with a neck of that length [m] at the lowest place of each that is no hole.
+
+    Where that is a side, the neck is in its middle.
+    """
+    width = NECK_SHARE * stroke_width(outlines)
+    oriented = _oriented(outlines)
+    return [_with_neck(loop, width, length) if _area(loop) > 0.0 else loop for loop in oriented]
+
+
+def _with_neck(loop: np.ndarray, width: float, length: float) -> np.ndarray:
+    """A counterclockwise polygon (k, 2) with a neck around its lowest place instead of what is near to that."""
+    loop = np.roll(loop, -int(loop[:, 1].argmax()), axis=0)  # It begins far away from there.
+    closed = np.concatenate([loop, loop[:1]])
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
+    low = np.flatnonzero(loop[:, 1] < loop[:, 1].min() + 0.05 * width)
+    low = low[: 1 + (np.diff(low, append=len(loop) + 1) > 1).argmax()]  # The first foot of an M.
+    here = along[low[[0, -1]]].mean()
+    ends = here - 0.5 * width, here + 0.5 * width
+    roots = np.array([[np.interp(end, along, closed[:, axis]) for axis in (0, 1)] for end in ends])
+    tips = np.column_stack([roots[:, 0], np.full(2, loop[:, 1].min() - length)])
+    return np.concatenate([loop[along[:-1] < ends[0]], roots[:1], tips, roots[1:], loop[along[:-1] > ends[1]]])
 
 
 def between(outlines: list[np.ndarray], edge: float, name: str) -> Sheets:

@@ -17,7 +17,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "solver": ("speed", "method", "iterations", "kernels"),
     "weight": ("density", "drag"),
     "weight of a solid": ("mass", "drag"),
-    "damping": ("damping", "stretch_damping", "bend_damping"),
+    "damping": ("resilience", "damping", "stretch_damping", "bend_damping"),
     "damping, PBD": ("damping",),
     "start": ("velocity", "angular_velocity"),
     "volume": ("pressure",),

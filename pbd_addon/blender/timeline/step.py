@@ -12,8 +12,8 @@ from bpy.app.translations import pgettext_iface as iface
 from ... import UnstableError
 from ...constraints import Grab
 from ...frames.report import StepReport
-from ...simulation import LONGEST_FRAME, SHORTEST_FRAME
 from ...solver import ChangedError
+from ...stepping.time_stepping import LONGEST_FRAME, SHORTEST_FRAME
 from ..errors import DamagedFrame, Interruption, LateError, PBDError
 from ..kinds import Scene
 from ..read import user_state

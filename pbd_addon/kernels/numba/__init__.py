@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .air import *
     from .bvh import *
     from .chains import *
+    from .closest import *
     from .cones import *
     from .contact import *
     from .frames import *
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .levels import *
     from .motion import *
     from .packing import *
+    from .pairs import *
     from .projections import *
     from .steps import *
 
@@ -34,7 +36,7 @@ BEFORE = ("vectors", "compile")
 
 PARTS = (
     *("steps", "packing", "motion", "chains", "projections", "levels", "air"),
-    *("bvh", "cones", "contact", "inflation", "frames"),
+    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "frames"),
 )
 
 _imported: list[str] = []

@@ -59,7 +59,7 @@ def _word(hint: Any) -> str:
 
 
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that kernels of the same file call."""
+    """Compile a function that kernels call; the cache of one in another file does not notice changes."""
     return numba.njit(fastmath=False, boundscheck=False, error_model="numpy")(_nameless(function))
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..protocol.arrays import Columns, Flags, Ids, Numbers, Vectors
-from ..protocol.frames import Call, Encode, Motion, Pins, RunSubsteps, Strain, Watch
+from ..protocol.frames import Call, Encode, Floors, Motion, Pins, RunSubsteps, Strain, Watch
 from .air import gusts, push_by_air
 from .bvh import deviations
 from .calls import address, caller, table, with_table, words
@@ -217,6 +217,19 @@ def _moved(
 
 
 @helper
+def _is_above(p: np.ndarray, floors: Floors) -> bool:
+    """Whether planes have nothing to do at p."""
+    particles, normals, least = floors
+    for k in range(len(normals)):
+        nx, ny, nz = normals[k]
+        for r in range(len(particles)):
+            i = np.uint64(particles[r])
+            if not nx * p[0, i] + ny * p[1, i] + nz * p[2, i] >= least[k, r]:
+                return False
+    return True
+
+
+@helper
 def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bool:
     """Whether contact has nothing to do at p; then errors are observed. A comparison with what is no number fails."""
     q, motion, (faces, first, stop, axes, cosines), rows = watch
@@ -257,7 +270,9 @@ def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bo
 
 
 @kernel(with_table(KERNELS, signature_of(RunSubsteps.__call__)))
-def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, watch):
+def _run(
+    kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, floors, watch
+):
     k = kernels[0]
     x, v, past_x, past_slowed, past_v = motion
     islands, taken, dragged = damping
@@ -292,6 +307,7 @@ def _run(kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping
         if is_sound and len(rest_lengths):
             some = _strained(k.strained, usual, 0, (p, indices, rest_lengths, most_strain))
             is_sound = not _moved(p, x, indices, rest_lengths, some, most_moved)
+        is_sound = is_sound and _is_above(p, floors)
         if is_sound and watch[0].shape[1]:
             is_sound = _rests(k, usual, watch, p, s)
         if not is_sound:

@@ -6,6 +6,7 @@ from .air import *
 from .blocks import *
 from .bvh import *
 from .chains import *
+from .closest import *
 from .cones import *
 from .contact import *
 from .frames import *
@@ -13,6 +14,7 @@ from .inflation import *
 from .levels import *
 from .motion import *
 from .packing import *
+from .pairs import *
 from .projections import *
 from .steps import *
 

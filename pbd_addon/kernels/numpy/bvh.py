@@ -6,11 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from .layout import CHUNK
+
 NODE_ORDER: Literal["C", "F"] = "C"
 """Memory layout of `nodes`: here level by level one side after the other, with Numba one node after the other."""
-
-CHUNK = 8192
-"""Pairs handled together: arrays of this length stay in the CPU cache."""
 
 LAST = (1 << 32) - 1
 """A pair of nodes is one number: the first in the upper half, the second in this lower half."""

@@ -1,10 +1,13 @@
-"""How NumPy's kernels gather and scatter the particles of a color."""
+"""How NumPy's kernels gather and scatter the particles of a color, and how they cut long arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+
+CHUNK = 8192
+"""Rows handled together: arrays of this length stay in the CPU cache."""
 
 
 def by_color(
@@ -40,3 +43,8 @@ def scatter(p: np.ndarray, particles: np.ndarray, values: np.ndarray) -> None:
     """p[:, particles] = values, an axis at a time, which is what NumPy does fastest."""
     for axis in range(3):
         p[axis][particles] = values[axis]
+
+
+def chunks(count: int) -> Iterator[slice]:
+    """Slices of at most `CHUNK`, at least one."""
+    return (slice(start, start + CHUNK) for start in range(0, max(count, 1), CHUNK))

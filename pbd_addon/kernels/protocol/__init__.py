@@ -8,6 +8,7 @@ from .air import Air
 from .blocks import Blocks
 from .bvh import Hierarchies
 from .chains import Chains
+from .closest import Closest
 from .cones import Cones
 from .contact import Contacts
 from .frames import Frames
@@ -15,13 +16,14 @@ from .inflation import Inflation
 from .levels import Levels
 from .motion import Motion
 from .packing import Packing
+from .pairs import Pairs
 from .projections import Projections
 from .steps import Steps
 
 
 class Kernels(
-    Air, Blocks, Hierarchies, Chains, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Projections, Steps,
-    Protocol,
+    Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs,
+    Projections, Steps, Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""
 

@@ -123,6 +123,20 @@ class Limits(NamedTuple):
     share: float
 
 
+class Floors(NamedTuple):
+    """Planes that nothing may come to.
+
+    Attributes:
+        particles: Those that they stop, (m,) int.
+        normals: (k, 3).
+        least: How far along the normal of each plane each of these has to be, (k, m) [m].
+    """
+
+    particles: DenseIds
+    normals: Vectors
+    least: Vectors
+
+
 class WatchedMotion(NamedTuple):
     """Bounds on the motion of N particles, of which bodies have the first n, in k surfaces.
 
@@ -247,6 +261,7 @@ class RunSubsteps(Protocol):
         wind: Wind,
         strain: Strain,
         limits: Limits,
+        floors: Floors,
         watch: Watch,
     ) -> tuple[int, Motion]: ...
 
@@ -264,8 +279,8 @@ class Frames(Protocol):
             their length (1 + margin max(strain, least) of their body), of others infinite.
         run_substeps: Substeps of h, see `solver`, by the words of their calls: `usual`, and `last` for the last one if
             it `ends` the frame. It runs all of the plan or up to the first one that is over the limits, or in which
-            contact may have something to do, of which nothing stays; how many, and the motion then. None for both
-            where a backend cannot.
+            planes or contact may have something to do, of which nothing stays; how many, and the motion then. None for
+            both where a backend cannot.
     """
 
     encode: Encode | None

@@ -1,0 +1,158 @@
+"""Resilience: cloth gives back only a part of the work that stretches or shears it.
+
+The yarns of a fabric straighten and rub on one another when it is pulled. What a test sheet calls RT is the work that
+it gives back, over that which was done (Kawabata's tensile tester). So an edge that shortens pulls with a share of the
+tension that it had at the same length when it got longer, such that RT is what comes back, however fast that goes:
+what is thrown up by cloth has lost the rest. What holds still pulls with all of its tension after a while, so that no
+shape at rest depends on RT.
+
+How far each edge is on its way from one branch to the other is remembered, but only while a body has stored so much
+work that it matters, as a hammock does that catches a ball, and no curtain that hangs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from ..constraints.base import NOTHING
+from ..model.model import Model, State
+from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..settings.fields import Checked, setting
+
+SMOOTH = 0.005
+"""Time over which strains are smoothed [s]. Where contact pushes, edges get longer and shorter by some percent of their
+strain from substep to substep: a ball that a hammock of RT 0.5 throws up keeps 60 % of its energy without, 52 % with 5
+and 57 % with 20 ms, which begin late."""
+
+TURN = 0.2
+"""Share of its strain by which an edge has to shorten until it is on the way back, and to lengthen until it is not."""
+
+KEPT_IN_TURN = (1.0 - math.exp(-2.0 * TURN)) / (2.0 * TURN)
+"""Share of what lies between both branches that a loop has, as an edge changes over by ln(strain) / `TURN`."""
+
+MOST = 0.95
+"""Largest share of its tension that an edge loses."""
+
+RELAXING = 1.0
+"""Time in which an edge that holds still comes back to all of its tension, to a factor e [s]. A hammock throws a ball
+up in 0.15 s."""
+
+LEAST_STRAIN = 1e-4
+"""Smaller strains count as this: they store no work to speak of."""
+
+STORED, GONE = 0.1, 0.1
+"""Work that is stored in a body over its weight times its size, from which on it matters: all of it would lift the
+body by this share of its size. A curtain that hangs from two corners has 1e-3, a flag in a wind of 15 m/s 0.1, a
+hammock with a ball in it 1 to 3. And the share of that below which it has come back."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Returning(Checked):
+    """What stretching gives back."""
+
+    resilience: float = setting(
+        1.0,
+        "Resilience",
+        "Share of the work of stretching that comes back, RT of a test sheet: the less, the lower cloth throws what "
+        "falls into it. Cotton 0.5, 1 loses nothing",
+        low=0.1,
+        high=1.0,
+        rigid=1.0,
+    )
+
+
+class Resilience(Part):
+    """What loses work where it is stretched.
+
+    It remembers of all edges, then of all diagonals, how far each is on its way back, in [0, 1], and its strain,
+    smoothed: (2, edges and diagonals) float32, or (2, 0) where nothing that matters is stored.
+
+    Attributes:
+        kinds: Springs that may lose work.
+        lost: The share of their tension that those of a body lose on the way back, (bodies,).
+        least: What is stored in a body that matters, (bodies,) [J].
+        count: Number of edges and diagonals.
+    """
+
+    FIELDS = Returning
+    name = "resilience"
+    MEMORY = remembers(back=Kept(lambda model, x: np.zeros((2, 0), np.float32), any_rows=True))
+
+    def settle(self, model: Model) -> None:
+        lost = np.array([1.0 - material.resilience for material in model.materials])
+        self.acts = bool(lost.any()) and not model.stretch.relaxed
+        self.kinds, self.lost = model.springs, np.minimum(lost / KEPT_IN_TURN, MOST)
+        self.count = sum(len(body.mesh.edges) + len(body.mesh.diagonals) for body in model.bodies)
+        masses = np.array([model.masses[part].sum() for part in model.slices])
+        least = STORED * float(np.linalg.norm(model.settings.gravity)) * masses * model.sizes
+        self.least = np.where(lost > 0.0, least, np.inf)
+
+    def numbers(self) -> np.ndarray:
+        """Of all rows among edges and diagonals, (rows,) int."""
+        return np.concatenate([kind.first_number + kind.numbers for kind in self.kinds])
+
+    def strains(self, x: np.ndarray) -> np.ndarray:
+        """Of all rows at positions x (3, n) [m], (rows,)."""
+        return np.concatenate([kind.stretches(x) - 1.0 for kind in self.kinds])
+
+    def release(self, back: np.ndarray) -> None:
+        """Soften rows that are so far on their way back, (rows,), or (0,) for none."""
+        start = 0
+        for kind in self.kinds:
+            rows = back[start : start + len(kind.rest_lengths)]
+            if len(back):
+                lost = np.where(np.isnan(kind.own_compliance) & ~kind.is_rope, self.lost[kind.rows.body], 0.0)
+                kind.release(1.0 / (1.0 - lost * rows))
+            else:
+                kind.release(NOTHING)
+            start += len(rows)
+
+    def begin_frame(self, frame: Frame) -> Stretched:
+        known = frame.state.memory[self.name]["back"].shape[1] == self.count
+        return (Releasing if known else Stretched)(self, frame)
+
+    def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
+        return state.memory[self.name]["back"].shape[1] > 0
+
+
+class Stretched(Acting):
+    """A frame that begins with nothing stored."""
+
+    part: Resilience
+
+    def __init__(self, part: Resilience, frame: Frame) -> None:
+        super().__init__(part, frame)
+        self.back = self.strains = NOTHING
+        part.release(NOTHING)
+
+    def end_frame(self) -> None:
+        """Remember what goes on, if enough is stored by the tensions of the last substep."""
+        part, count = self.part, len(self.part.least)
+        stored = sum(np.bincount(kind.rows.body, kind.work(), count) for kind in part.kinds)
+        least = GONE * part.least if len(self.back) else part.least
+        back = np.zeros((2, part.count if (stored > least).any() else 0), np.float32)
+        if back.size:
+            numbers = part.numbers()
+            back[0, numbers] = self.back if len(self.back) else 0.0
+            back[1, numbers] = self.strains if len(self.strains) else part.strains(self.frame.state.x)
+        self.memory["back"] = back
+
+
+class Releasing(Stretched):
+    """A frame in which what is stored may be given back."""
+
+    def __init__(self, part: Resilience, frame: Frame) -> None:
+        super().__init__(part, frame)
+        self.back, self.strains = self.memory["back"][:, part.numbers()].astype(float)
+        part.release(self.back)
+
+    def remember(self, duration: float, stop: float) -> None:
+        """Take the rows along by what they have shortened."""
+        way = -math.expm1(-duration / SMOOTH) * (self.part.strains(self.frame.state.x) - self.strains)
+        shortened = -way / (TURN * np.maximum(self.strains, LEAST_STRAIN))
+        self.back = np.clip(math.exp(-duration / RELAXING) * self.back + shortened, 0.0, 1.0)
+        self.strains = self.strains + way
+        self.part.release(self.back)
