@@ -76,7 +76,7 @@ def test_coarse_quads_and_triangles_drape_as_with_many_steps(size, mesh, most, m
 @pytest.mark.usefixtures("fastest_kernels")
 @pytest.mark.parametrize("mesh", ["quads", "Delaunay"])
 def test_stiff_discs_lie_still(mesh):
-    """Of paper, which is hardly bent: rounds stay, and nothing flutters, as it does where the last one looks ahead."""
+    """Of paper, which is hardly bent: it flutters where the last round looks ahead."""
     body = drapes.disc(drapes.Drape("Paper", 0.015, mesh, 0.0, 0.15, 0.06), 0, drag=5.0)
     simulation = Simulation([body], self_collision=False)
     for _ in range(72):
@@ -87,9 +87,9 @@ def test_stiff_discs_lie_still(mesh):
 @pytest.mark.newest
 @pytest.mark.usefixtures("fastest_kernels")
 def test_what_sweeps_leave_asks_for_rounds():
-    """Of irregular triangles, with so many steps that neither bending nor shear would ask."""
+    """Of irregular triangles, with so many steps that bending does not ask."""
     drape = next(each for each in drapes.DRAPES if each.mesh == "Delaunay")
-    simulation = Simulation([drapes.disc(drape, 0, drag=5.0)], substeps=60, self_collision=False)
+    simulation = Simulation([drapes.disc(drape, 0, drag=5.0)], substeps=80, self_collision=False)
     found = [simulation.step(DT) and wanted(simulation) for _ in range(72)]
     assert all(found[48:])
 
