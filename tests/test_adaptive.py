@@ -85,12 +85,12 @@ def whipped(automatic: bool) -> tuple[list[int], list[float]]:
 
 @pytest.mark.slow
 def test_a_cloth_that_whips_about_takes_many():
-    """More substeps than the quality steps while it is jerked, and less strain, though these are cut as well."""
+    """More substeps than the quality steps while it is jerked, and less strain than with rounds there."""
     counts, strains = whipped(automatic=True)
     _, fixed = whipped(automatic=False)
     assert min(counts[:12]) <= QUALITY < np.mean(counts[16:])
     assert max(counts) <= 4 * QUALITY
-    assert np.mean(strains[16:]) < 0.8 * np.mean(fixed[16:]) < 0.8 * 0.003
+    assert np.mean(strains[16:]) < np.mean(fixed[16:]) < 0.002
     assert max(strains) < max(fixed)
 
 

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarks.truth import loops
+from benchmarks.truth import drapes, loops
 from helpers.inside import model_of, state_of
 from helpers.meshes import grid
-from pbd_addon import Body, Material, Simulation
+from pbd_addon import Body, Material, Simulation, constraints
 from pbd_addon.kernels import available
 from pbd_addon.parts import rounds
 
@@ -58,6 +58,40 @@ def test_rounds_come_where_cloth_comes_to_rest_and_stay(n):
     assert np.abs(simulation.velocities(simulation.bodies[0])).max() < 1e-3
     swung = Simulation([hung()], self_collision=False)
     assert not any(swung.step(DT) and wanted(swung) for _ in range(48))
+
+
+@pytest.mark.newest
+@pytest.mark.usefixtures("fastest_kernels")
+@pytest.mark.parametrize(("size", "mesh", "most"), [(0.02, "quads", 4.0), (0.01, "Delaunay", 8.0)])
+def test_coarse_quads_and_triangles_drape_as_with_many_steps(size, mesh, most, monkeypatch):
+    """Within 2.9 and 3.7 points of cover; 10 and 16 without gains of shear and sweeps between rounds."""
+    drape = next(each for each in drapes.DRAPES if (each.size, each.mesh) == (size, mesh))
+    assert abs(drapes.hung(drape, 0, "auto", False).share - drape.converged) < most
+    monkeypatch.setattr(constraints.rounds, "GAINS", ((0.0, 0.0), (1.2, 0.0), (None, 0.0), (0.0, 0.0)))
+    monkeypatch.setattr(constraints.distance.DistanceConstraints, "between", lambda self, is_first: [])
+    assert drapes.hung(drape, 0, "auto", False).share < drape.converged - most
+
+
+@pytest.mark.newest
+@pytest.mark.usefixtures("fastest_kernels")
+@pytest.mark.parametrize("mesh", ["quads", "Delaunay"])
+def test_stiff_discs_lie_still(mesh):
+    """Of paper, which is hardly bent: it flutters where the last round looks ahead."""
+    body = drapes.disc(drapes.Drape("Paper", 0.015, mesh, 0.0, 0.15, 0.06), 0, drag=5.0)
+    simulation = Simulation([body], self_collision=False)
+    for _ in range(72):
+        simulation.step(DT)
+    assert np.abs(simulation.velocities(body)).max() < 2e-3
+
+
+@pytest.mark.newest
+@pytest.mark.usefixtures("fastest_kernels")
+def test_what_sweeps_leave_asks_for_rounds():
+    """Of irregular triangles, with so many steps that bending does not ask."""
+    drape = next(each for each in drapes.DRAPES if each.mesh == "Delaunay")
+    simulation = Simulation([drapes.disc(drape, 0, drag=5.0)], substeps=80, self_collision=False)
+    found = [simulation.step(DT) and wanted(simulation) for _ in range(72)]
+    assert all(found[48:])
 
 
 @pytest.mark.usefixtures("fastest_kernels")

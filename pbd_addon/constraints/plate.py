@@ -171,15 +171,16 @@ class Plate:
         if not self.turned:  # in the first pass of a substep; others move it by no more than bends it
             unbent = _turned(self.unbent, p)
             before = _turned(x, p) - unbent if lag else np.zeros_like(p)
-            self.turned = unbent, before, unbent[ids], lag * before[ids], self.masses[ids, None]
-        unbent, before, start, behind, masses = self.turned
+            held = np.zeros((int(blocks.starts[-1]), 3))
+            for rows, matrix, vertices in blocks.held:  # what is pinned does not move within a substep
+                ahead = (1.0 + lag) * (p[vertices] - unbent[vertices]) - lag * before[vertices]
+                held[rows] += matrix @ ahead
+            self.turned = unbent, before, unbent[ids], lag * before[ids], self.masses[ids, None], held
+        unbent, before, start, behind, masses, held = self.turned
         here, lead = p[ids], 1.0 + lag
         stiffness = blocks.limited(self.masses, lead * h**2 * self.bend / self.grown**2)
-        b = np.zeros((int(blocks.starts[-1]), 3))
-        b[blocks.rows] = masses * (lead * (here - start - self.moved) - behind)
-        for rows, matrix, vertices in blocks.held:
-            ahead = lead * (p[vertices] - unbent[vertices]) - lag * before[vertices]
-            b[rows] -= stiffness * (matrix @ ahead)
+        b = -stiffness * held
+        b[blocks.rows] += masses * (lead * (here - start - self.moved) - behind)
         factors = blocks.factors(self.masses, stiffness)
         if self.bent:
             corners = self.elements.corners
