@@ -83,7 +83,9 @@ def test_what_simple_hides_is_told(page):
     """A page that sends its reader to a panel that is not shown at first says what shows it."""
     panels = [node for path in (ROOT / "panels").glob("*.py") for node in ast.parse(path.read_text("utf-8")).body]
     rare = [one for one in panels if isinstance(one, ast.ClassDef) and "is_rare = True" in ast.unparse(one)]
-    labels = {re.sub(r"(?<!^)(?=[A-Z])", " ", one.name) for one in rare} - {"Weave", "Attach", "Maps"} | {"Property Weights"}
+    labels = {re.sub(r"(?<!^)(?=[A-Z])", " ", one.name) for one in rare} - {"Weave", "Attach", "Maps"} | {
+        "Property Weights"
+    }
     assert len(labels) == 5  # All cloth has a weave and can be attached, and Maps has another label.
     text = page.read_text(encoding="utf-8")
     italics = re.findall(r"(?<!\*)\*{1,2}([^*\n]+(?:\n[^*\n]+)?)\*{1,2}(?!\*)", text)

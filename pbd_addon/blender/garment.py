@@ -9,7 +9,6 @@ from typing import NamedTuple
 import bmesh
 import mathutils
 import numpy as np
-from mathutils import bvhtree
 
 from ..contact.crossings import crossing_faces, crossing_pairs
 from ..meshes.mesh import TriMesh, connected_components, fans, half_edges
@@ -40,9 +39,10 @@ FARTHER = 0.5
 PATIENCE = 6
 """Rounds in which as much crosses as before until raising ends. A skirt before legs that walk takes 15."""
 
-MOST_RAISED = 4.0
+MOST_RAISED = 8.0
 """Farthest that what lies on the figure is raised, in distances. What does not fit then is between two parts of it, an
-arm and the chest, and would go around one of them: a tunic with arms that hang down became a balloon around these."""
+arm and the chest, and would go around one of them: a tunic with arms that hang down became a balloon around these. To
+span the hollow between two legs takes 6.5."""
 
 MOST_TRIES = 5
 """How often faces at borders are left out, a ring each time; an armhole of a figure with hanging arms takes 3."""
@@ -104,15 +104,8 @@ def straighten(garment: Object) -> None:
     """Smooth borders along the surface: a selection of triangles ends in a zigzag."""
 
     def smooth(geometry: bmesh.types.BMesh) -> None:
-        surface = bvhtree.BVHTree.FromBMesh(geometry)
-        for _round in range(SMOOTH_ROUNDS):
-            means = {}
-            for vertex in geometry.verts:
-                beside = [edge.other_vert(vertex).co for edge in vertex.link_edges if edge.is_boundary]
-                if len(beside) == 2:
-                    means[vertex] = 0.25 * (beside[0] + 2.0 * vertex.co + beside[1])
-            for vertex, mean in means.items():
-                vertex.co = surface.find_nearest(mean)[0]
+        if _is_of_triangles(geometry):
+            remeshing.straighten(geometry, SMOOTH_ROUNDS)
 
     fixes.edit(garment, smooth)
 
@@ -121,9 +114,7 @@ def subdivide(garment: Object, wanted: int) -> None:
     """Make as many vertices as wanted: quads are subdivided evenly, a surface of triangles is remeshed."""
 
     def cut(geometry: bmesh.types.BMesh) -> None:
-        hangs = _hanging(geometry)
-        triangles = [len(face.verts) == 3 for face in geometry.faces if not all(vertex[hangs] for vertex in face.verts)]
-        if wanted and 2 * sum(triangles) > len(triangles):
+        if wanted and _is_of_triangles(geometry):
             remeshing.remesh(geometry, wanted)
             return
         cuts = fixes.cuts_for(geometry, wanted) if len(geometry.verts) < wanted else 0
@@ -240,9 +231,8 @@ class Fitting:
             height = np.minimum(height + self._spread(crossing, FARTHER), most)
             share = self._spread(own, 1.0)[:, None]
             self.base += share * (self._mean(self.base, self.mesh.edges) - self.base)
-        if (height[crossing] >= most[crossing]).any():
-            high = self._spread(crossing, 1.0) > 0.0
-            height[high & np.isfinite(most)] = 1.0
+        if len(crossing):
+            height[(self._spread(crossing, 1.0) > 0.0) & np.isfinite(most)] = 1.0
             self._write(self.base + (self.scale * distance * height)[:, None] * normals)
         return height, np.union1d(crossing, own)
 
@@ -337,6 +327,13 @@ def _hanging(geometry: bmesh.types.BMesh) -> bmesh.types.BMLayerItem:
     """The layer that says which vertices do not lie on the figure: above 0."""
     layers = geometry.verts.layers.float
     return layers.get(HANGING) or layers.new(HANGING)
+
+
+def _is_of_triangles(geometry: bmesh.types.BMesh) -> bool:
+    """Whether most faces that lie on the figure are triangles."""
+    hangs = _hanging(geometry)
+    found = [len(face.verts) == 3 for face in geometry.faces if not all(vertex[hangs] for vertex in face.verts)]
+    return 2 * sum(found) > len(found)
 
 
 def _keep(geometry: bmesh.types.BMesh, faces: np.ndarray) -> None:

@@ -57,6 +57,51 @@ def test_it_fits(which):
 
 
 @pytest.mark.parametrize("which", GARMENTS)
+def test_a_figure_of_triangles_gives_an_even_garment(which):
+    """Figures of other programs are of long triangles: edges become alike, borders straight, and weights go along."""
+    import bmesh
+
+    figure, _ = add_figure()
+    geometry = bmesh.new()
+    geometry.from_mesh(figure.data)
+    bmesh.ops.triangulate(geometry, faces=geometry.faces[:])
+    geometry.to_mesh(figure.data)
+    geometry.free()
+    go(1)
+    fits, options = GARMENTS[which]
+    select_faces(figure, fits)
+    bpy.ops.mesh.pbd_garment_from_selection(**options)
+    garment = bpy.context.object
+    assert crossings(garment, figure) == crossings(garment, garment) == 0
+    places, edges = shown(garment), np.array([edge.vertices[:] for edge in garment.data.edges])
+    lengths = np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1)
+    low, high = np.quantile(lengths, (0.02, 0.98))
+    assert high < 3.0 * low and 700 < len(places) < 1400
+    bones = {group.index for group in garment.vertex_groups if group.name != garment.pbd.pin_group}
+    assert all(any(one.group in bones for one in vertex.groups) for vertex in garment.data.vertices)
+
+
+def test_nothing_is_raised_around_an_arm():
+    """What is between a chest and an arm that goes into it has no room, and stays; it is told."""
+    import bmesh
+
+    bpy.ops.mesh.primitive_cylinder_add(vertices=48, radius=0.2, depth=1.0)
+    figure = bpy.context.object
+    geometry = bmesh.new()
+    geometry.from_mesh(figure.data)
+    upright = [edge for edge in geometry.edges if abs(edge.verts[0].co.z - edge.verts[1].co.z) > 0.5]
+    bmesh.ops.subdivide_edges(geometry, edges=upright, cuts=20, use_grid_fill=True)
+    arm = Matrix.Translation((0.24, 0.0, 0.0)) @ Matrix.Rotation(-0.2, 4, "Y")  # from the chest outward
+    bmesh.ops.create_cone(geometry, cap_ends=True, segments=24, radius1=0.06, radius2=0.06, depth=0.6, matrix=arm)
+    geometry.to_mesh(figure.data)
+    geometry.free()
+    select_faces(figure, lambda x, y, z: abs(z) < 0.4 and x * x + y * y < 0.2001**2)
+    bpy.ops.mesh.pbd_garment_from_selection()
+    far = np.hypot(*shown(bpy.context.object)[:, :2].T)
+    assert (far > 0.22).sum() < 60
+
+
+@pytest.mark.parametrize("which", GARMENTS)
 def test_the_top_border_is_pinned(which):
     _, _, garment = make(which)
     heights = shown(garment)[:, 2]

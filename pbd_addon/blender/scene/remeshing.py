@@ -5,9 +5,10 @@ the surface, until all are about as long. Borders stay where they are. Runs when
 """
 
 import math
+from typing import Any
 
 import bmesh
-import numpy as np
+import mathutils
 from mathutils import bvhtree
 
 ROUNDS = 5
@@ -26,10 +27,23 @@ HALVES = 3
 """How often edges are split in a round: those of a figure are up to eight wanted ones long."""
 
 
+def straighten(geometry: bmesh.types.BMesh, rounds: int) -> None:
+    """Smooth borders along the surface, in so many rounds."""
+    surface: Any = bvhtree.BVHTree.FromBMesh(geometry)
+    for _round in range(rounds):
+        means = {}
+        for vertex in geometry.verts:
+            beside = [edge.other_vert(vertex).co for edge in vertex.link_edges if edge.is_boundary]
+            if len(beside) == 2:
+                means[vertex] = 0.25 * (beside[0] + 2.0 * vertex.co + beside[1])
+        for vertex, mean in means.items():
+            vertex.co = surface.find_nearest(mean)[0] or vertex.co
+
+
 def remesh(geometry: bmesh.types.BMesh, vertices: int) -> None:
     """Make about so many vertices, with edges of about one length; weights and UVs go along."""
     bmesh.ops.triangulate(geometry, faces=geometry.faces[:])
-    surface = bvhtree.BVHTree.FromBMesh(geometry)
+    surface: Any = bvhtree.BVHTree.FromBMesh(geometry)
     length = EVEN * math.sqrt(sum(face.calc_area() for face in geometry.faces) / max(vertices, 1))
     for _round in range(ROUNDS):
         _split(geometry, LONG * length)
@@ -51,7 +65,8 @@ def _split(geometry: bmesh.types.BMesh, longest: float) -> None:
 def _collapse(geometry: bmesh.types.BMesh, shortest: float) -> None:
     """Join the ends of short edges, the shortest first, where the surface stays one, and none of two that touch."""
     edges = sorted((edge.calc_length(), edge.index, edge) for edge in geometry.edges)
-    ends, touched = {}, set()
+    ends: dict[bmesh.types.BMVert, bmesh.types.BMVert] = {}
+    touched: set[bmesh.types.BMVert] = set()
     for length, _, edge in edges:
         if length >= shortest:
             break
@@ -68,8 +83,9 @@ def _collapse(geometry: bmesh.types.BMesh, shortest: float) -> None:
         bmesh.ops.weld_verts(geometry, targetmap=ends)
 
 
-def _relax(geometry: bmesh.types.BMesh, surface: bvhtree.BVHTree) -> None:
+def _relax(geometry: bmesh.types.BMesh, surface: Any) -> None:
     """Move vertices that are not at a border to the middle of their neighbors, and back to the surface."""
     for vertex in [one for one in geometry.verts if not one.is_boundary and one.link_edges]:
-        middle = np.mean([edge.other_vert(vertex).co for edge in vertex.link_edges], axis=0)
-        vertex.co = surface.find_nearest(middle.tolist())[0]
+        beside = [edge.other_vert(vertex).co for edge in vertex.link_edges]
+        middle = sum(beside, mathutils.Vector()) / len(beside)
+        vertex.co = surface.find_nearest(middle)[0] or middle
