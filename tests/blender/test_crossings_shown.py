@@ -94,3 +94,20 @@ def test_the_steps_that_are_advised_are_set_by_a_button(extension):
         assert rows.text_width(bpy.context, said) < 206.0 - rows.ICON
     assert bpy.ops.object.pbd_raise_quality() == {"FINISHED"}
     assert bpy.context.scene.pbd.substeps == 40
+
+
+def test_what_touches_at_a_closed_seam_does_not_cross():
+    """Both borders are at one place, but for the rounding of float32, and the panels beside them fold sharply."""
+    along, up = np.meshgrid(np.linspace(0.1, 0.5, 30), np.linspace(0.0, 0.3, 12))
+    panels = [np.stack([along, side * 0.1 * up, up], axis=-1).reshape(-1, 3) for side in (1.0, -1.0)]
+    number = np.arange(along.size).reshape(along.shape)
+    quads = np.stack([number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]], axis=-1).reshape(-1, 4)
+    noise = np.random.default_rng(0).uniform(-2e-8, 2e-8, (2 * along.size, 3))
+    faces = np.concatenate([quads, quads[:, ::-1] + along.size])
+    bag = scenes.add_mesh("Bag", np.concatenate(panels) + noise, faces.tolist())
+    assert bpy.ops.object.pbd_count_crossings() == {"FINISHED"}
+    with pytest.raises(RuntimeError, match="Nothing crosses"):
+        bpy.ops.object.pbd_show_crossings(counted=True)
+    bag.data.vertices[along.size + 5].co.y += 0.02
+    assert bpy.ops.object.pbd_count_crossings() == {"FINISHED"}
+    assert bpy.ops.object.pbd_show_crossings(counted=True) == {"FINISHED"}
