@@ -103,6 +103,7 @@ def test_what_takes_long_goes_on_in_pieces(extension, session, monkeypatch, sett
 
 def test_a_slow_frame_is_stepped_in_slices(extension, session, monkeypatch):
     """A window that plays is told so before it stands still; Esc in the middle of a frame keeps those before it."""
+    monkeypatch.setattr(extension.module("pbd_addon.stepping.fused"), "LONGEST_CALL", 0.0)
     obj, scene = flag(), bpy.context.scene
     want = play([obj], 1, 4)
     session.clear_cache(scene)
@@ -230,6 +231,7 @@ def test_panels_can_be_used_while_playback_waits_for_a_frame(extension, area, re
 
 def test_a_setting_that_is_changed_in_the_middle_of_a_frame_counts_from_the_next_one(extension, session, monkeypatch):
     """Frames are those of a run in which it was changed when that frame was done."""
+    monkeypatch.setattr(extension.module("pbd_addon.stepping.fused"), "LONGEST_CALL", 0.0)
     monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE_SECONDS", 0.0)
     seen = []
     for in_the_middle in (False, True):
