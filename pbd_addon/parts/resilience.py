@@ -43,6 +43,9 @@ up in 0.15 s."""
 LEAST_STRAIN = 1e-4
 """Smaller strains count as this: they store no work to speak of."""
 
+STANDARD_GRAVITY = 9.81
+"""That of the Earth [m/s²], also where a scene has none: what matters is what cloth could throw."""
+
 STORED, GONE = 0.1, 0.1
 """Work that is stored in a body over its weight times its size, from which on it matters: all of it would lift the
 body by this share of its size. A curtain that hangs from two corners has 1e-3, a flag in a wind of 15 m/s 0.1, a
@@ -87,7 +90,7 @@ class Resilience(Part):
         self.kinds, self.lost = model.springs, np.minimum(lost / KEPT_IN_TURN, MOST)
         self.count = sum(len(body.mesh.edges) + len(body.mesh.diagonals) for body in model.bodies)
         masses = np.array([model.masses[part].sum() for part in model.slices])
-        least = STORED * float(np.linalg.norm(model.settings.gravity)) * masses * model.sizes
+        least = STORED * STANDARD_GRAVITY * masses * model.sizes
         self.least = np.where(lost > 0.0, least, np.inf)
 
     def numbers(self) -> np.ndarray:
