@@ -364,7 +364,7 @@ def letters(reads: Reads) -> Iterator[str]:
     play(48)
     yield "Fill a word"
 
-    reads("Hold", "Bold", "String", "Cells", "Inflate For")
+    reads("Hold", "Bold", "String", "Neck", "Flange", "Cells", "Inflate For")
     reads("Add › Mesh › Balloon from Text")
     curve = bpy.data.curves.new("Letter", "FONT")
     curve.body = "O"

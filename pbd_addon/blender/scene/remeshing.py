@@ -64,6 +64,7 @@ def _split(geometry: bmesh.types.BMesh, longest: float) -> None:
 
 def _collapse(geometry: bmesh.types.BMesh, shortest: float) -> None:
     """Join the ends of short edges, the shortest first, where the surface stays one, and none of two that touch."""
+    geometry.edges.index_update()
     edges = sorted((edge.calc_length(), edge.index, edge) for edge in geometry.edges)
     ends: dict[bmesh.types.BMVert, bmesh.types.BMVert] = {}
     touched: set[bmesh.types.BMVert] = set()
