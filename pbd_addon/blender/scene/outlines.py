@@ -69,7 +69,7 @@ def _outlines(curve: bpy.types.Curve, name: str) -> list[np.ndarray]:
         if is_text:
             sides = np.array([key for face in mesh.polygons for key in face.edge_keys], int).reshape(-1, 2)
             edges, counts = np.unique(sides, axis=0, return_counts=True)
-            edges = edges[counts == 1]
+            edges = edges[counts % 2 == 1]  # closed, whatever faces overlap: each has an even number at every vertex
     return [x[loop] for loop in _loops(edges, name) if len(loop) > 2]
 
 
