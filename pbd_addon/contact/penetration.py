@@ -310,6 +310,8 @@ def touching(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair], together
     shared, marked, at_border = np.zeros((3, x.shape[1]), bool)
     for surface in together.surfaces:
         at_border[surface.border_edges] = True
+    roped = [pair for pair in pairs if pair.rest is not None and pair.one.loose_edges.size]
+    numbers = [together.surfaces.index(pair.one) for pair in roped]
     for edge, other_edge in first.query_in_blocks(second):
         edge, other_edge = together.meeting(one.of_edge, edge, other.of_edge, other_edge)
         particles = np.concatenate([one.edges[:, edge], other.edges[:, other_edge]], dtype=np.int64)
@@ -324,11 +326,9 @@ def touching(kernels: Kernels, x: np.ndarray, pairs: list[SurfacePair], together
             own = np.flatnonzero(is_own)
             at_rest = kernels.closest_points(together.rest, particles.take(own, axis=1), kind[own])[1]
             was_cut[own] &= at_rest <= reach[own]
-        for pair in pairs:
-            if pair.rest is not None and pair.one.loose_edges.size:
-                some = np.flatnonzero(is_own & (owner[0] == together.surfaces.index(pair.one)))
-                ids = particles.take(some, axis=1)
-                gap[some[~pair.are_apart_at_rest(kernels, ids, kind[some])]] = np.inf
+        for number, pair in zip(numbers, roped):
+            some = np.flatnonzero(is_own & (owner[0] == number))
+            gap[some[~pair.are_apart_at_rest(kernels, particles.take(some, axis=1), kind[some])]] = np.inf
         shared[particles[:, gap <= np.where(was_cut, reach, exact)]] = True
     if shared.any():
         for surface in together.surfaces:

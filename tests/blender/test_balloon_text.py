@@ -1,5 +1,7 @@
 """Add > Mesh > Balloon from Text: flat foil letters that fill up."""
 
+import contextlib
+
 import bpy
 import numpy as np
 import pytest
@@ -214,3 +216,19 @@ def test_bad_input_is_one_sentence(options, source, said):
     with pytest.raises(RuntimeError, match=said):
         bpy.ops.mesh.primitive_pbd_balloon_text_add(**options)
     assert (len(bpy.data.meshes), len(bpy.data.curves), len(bpy.data.objects)) == count
+
+
+def test_faces_that_overlap_have_a_closed_outline(extension, monkeypatch):
+    """Some builds of Blender fill letters so: three times the same face, beside another one."""
+    outlines = extension.bridge("scene.outlines")
+    corners = [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.1, 0.5, 0.0), (0.0, 0.5, 0.0)]
+
+    @contextlib.contextmanager
+    def filled(_curve):
+        mesh = bpy.data.meshes.new("I")
+        mesh.from_pydata(corners, [], [(0, 1, 2), (0, 1, 2), (0, 1, 2), (0, 2, 3)])
+        yield mesh
+
+    monkeypatch.setattr(outlines, "_as_mesh", filled)
+    (found,) = outlines.of_text("I", 0.5, 0.0)
+    assert sorted(found.round(6).tolist()) == sorted([list(corner[:2]) for corner in corners])
