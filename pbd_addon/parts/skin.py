@@ -13,6 +13,8 @@ import numpy as np
 
 from ..constraints import Constraints, InflationConstraints, PressurizedSkin, StrutConstraints
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Call
+from ..kernels.protocol.motion import Islands
 from ..model.model import Model, State, Targets
 from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
 
@@ -96,14 +98,18 @@ class PressurizedFrame(Acting):
 
     def predict(self, substep: Substep) -> None:
         """Set effective masses, and let gravity and air act on what hangs as forces on these."""
-        skin, model, kernels, h = self.skin, self.frame.model, self.frame.kernels, substep.h
-        blown = None if self._before is None or not self._is_blown else substep.v - self._before
+        skin, kernels, h = self.skin, self.frame.kernels, substep.h
+        is_blown = self._before is not None and self._is_blown
         skin.begin_substep(kernels, self.memory["carried"], substep.x, h)
-        if skin.corrects_fall or blown is not None:
-            fall = h**2 * model.gravity_fraction * np.asarray(model.settings.gravity)[:, None]
-            fall = fall if blown is None else fall + h * blown
-            masses = model.damping_masses, model.damping_island_masses
-            skin.correct_fall(kernels, substep.p, substep.x, fall, *masses, blown is not None)
+        if skin.corrects_fall or is_blown:
+            fall = self._fall(is_blown)
+            before = self._before if self._before is not None else substep.v
+            kernels.correct_fall(substep.p, substep.x, substep.v, before, *fall.arguments)
+
+    def _fall(self, is_blown: bool) -> Call:
+        model = self.frame.model
+        islands = Islands(model.damping_masses, model.islands, model.damping_island_masses)
+        return self.skin.fall_call(model.settings.gravity, model.gravity_fraction, islands, is_blown)
 
     @property
     def _is_blown(self) -> bool:
@@ -135,8 +141,12 @@ class EndOfPass(Constraints):
     def __init__(self, skin: PressurizedSkin) -> None:
         self.skin = skin
 
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
+        return self.skin.end_calls()
+
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        self.skin.end_pass(kernels, p, x)
+        super().project(kernels, p, x)
+        self.skin.has_passed = True
 
 
 def pressures(model: Model, state: State) -> np.ndarray:

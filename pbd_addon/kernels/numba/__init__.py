@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .packing import *
     from .pairs import *
     from .projections import *
+    from .skins import *
     from .steps import *
 
 BEFORE = ("vectors", "compile")
@@ -36,7 +37,7 @@ BEFORE = ("vectors", "compile")
 
 PARTS = (
     *("steps", "packing", "motion", "chains", "projections", "levels", "air"),
-    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "frames"),
+    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "skins", "frames"),
 )
 
 _imported: list[str] = []

@@ -360,28 +360,6 @@ def flat_bends(x, indices, stencils, facing):
 
 
 @kernel()
-def volume_gradients(q, triangles, pieces, piece_count):
-    volumes, gradients = np.zeros(piece_count), np.zeros((3, q.shape[1]))
-    for t in range(triangles.shape[1]):
-        i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
-        ax, ay, az = q[0, i], q[1, i], q[2, i]
-        bx, by, bz = q[0, j], q[1, j], q[2, j]
-        cx, cy, cz = q[0, k], q[1, k], q[2, k]
-        ux, uy, uz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-        volumes[pieces[t]] += ux * ax + uy * ay + uz * az
-        gradients[0, i] += ux
-        gradients[1, i] += uy
-        gradients[2, i] += uz
-        gradients[0, j] += cy * az - cz * ay
-        gradients[1, j] += cz * ax - cx * az
-        gradients[2, j] += cx * ay - cy * ax
-        gradients[0, k] += ay * bz - az * by
-        gradients[1, k] += az * bx - ax * bz
-        gradients[2, k] += ax * by - ay * bx
-    return volumes / 6.0, gradients / 6.0
-
-
-@kernel()
 def project_attachment(p, pins, multipliers):
     indices, targets, weights, alpha, k = pins
     for r in range(len(indices)):

@@ -16,6 +16,7 @@ from .motion import *
 from .packing import *
 from .pairs import *
 from .projections import *
+from .skins import *
 from .steps import *
 
 _np.empty(30 * 2**20, _np.uint8)

@@ -18,12 +18,13 @@ from .motion import Motion
 from .packing import Packing
 from .pairs import Pairs
 from .projections import Projections
+from .skins import Skins
 from .steps import Steps
 
 
 class Kernels(
     Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs,
-    Projections, Steps, Protocol,
+    Projections, Skins, Steps, Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""
 

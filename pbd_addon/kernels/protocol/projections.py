@@ -171,21 +171,6 @@ class Projections(Protocol):
     def flat_bends(self, x: Vectors, indices: IndexColumns, stencils: Columns, facing: DenseNumbers) -> DenseNumbers:
         """C of isometric hinges along their mean normals, see `Rubbing`, (m,)."""
 
-    def volume_gradients(
-        self, q: Vectors, triangles: IndexColumns, pieces: Indices, piece_count: int
-    ) -> tuple[DenseNumbers, Vectors]:
-        """Enclosed volume of each closed piece and its gradient at every particle.
-
-        Args:
-            q: Positions, (3, n) [m], for accuracy near the origin.
-            triangles: (3, t) in `INDEX`, outward.
-            pieces: Piece of each triangle, (t,) in `INDEX`.
-            piece_count: Number of pieces.
-
-        Returns:
-            V = 1/6 sum (p1 x p2) . p3, (pieces,) [m³]; gradients (3, n) [m²].
-        """
-
     def project_attachment(self, p: Vectors, pins: Attached, multipliers: Columns) -> None:
         """C = p - target, a vector. multipliers (3, m)."""
 
