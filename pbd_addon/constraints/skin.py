@@ -51,7 +51,33 @@ class PressurizedSkin(SkinMasses):
         """
         if not self.active:
             return
-        volume, count, before = self.volume, len(self.volume.pieces), self._recall(memory)
+        self._begin(kernels, self._recall(memory), x, h)
+
+    def prepare(self, kernels: Kernels, memory: np.ndarray, x: np.ndarray, h: float) -> bool:
+        """Begin a substep that is to be repeated by the same calls, with the memory in an array of its own.
+
+        Whether it can be: not before the first substep, nor where a pressure is set, rubber softens, or there is a map.
+        """
+        if len(memory) != len(self.kept) or not self.is_plain or self.volume.factors is not None:
+            return False
+        self.kept[:] = memory
+        self._begin(kernels, self._recall(self.kept, self.left), x, h)
+        return True
+
+    def predict_calls(self) -> list[Call]:
+        """What `prepare` has called, and what depends on it."""
+        before = self._recall(self.kept, self.left)
+        assert before is not None
+        found = [Call("clear", 0, (self.sums,)), *self.begin_calls(before, True, self.before, self.h)]
+        for rows in self.springs:
+            for swept in (rows.sweep, rows.around_pins):
+                if swept is not None:
+                    given = swept.rows.indices, rows.k, *swept.springs[4:], *swept.springs[2:4]
+                    found.append(Call("rescale", 0, (self.now.changed, self.heavy, *given)))
+        return found
+
+    def _begin(self, kernels: Kernels, before: Before | None, x: np.ndarray, h: float) -> None:
+        volume, count = self.volume, len(self.volume.pieces)
         if h != self.h:
             self.h, self.now.grades[:] = h, np.nan
         known, nothing = before is not None, np.zeros(count)

@@ -394,12 +394,12 @@ class SkinMasses:
         """Sum of tension over length at each particle of pieces that are strained and softened so far, (n,) [N/m]."""
         return (strain / (1.0 + strain) / softness)[self.volume.piece_of_particle] * stiffness
 
-    def _recall(self, memory: np.ndarray) -> Before | None:
-        """What a substep has left; None if `memory` is of other rows."""
+    def _recall(self, memory: np.ndarray, left: Sequence[np.ndarray] = ()) -> Before | None:
+        """What a substep has left; None if `memory` is of other rows. left: its parts, if they are known."""
         if len(memory) != self.places[-1].stop:
             return None
         count = len(self.springs)
-        left = [memory[place] for place in self.places]
+        left = left or [memory[place] for place in self.places]
         return Before(left[:count], SkinMemory(*left[count:]))
 
     def pressures(self, memory: np.ndarray) -> np.ndarray:

@@ -229,6 +229,11 @@ class VolumeConstraints(Constraints):
         """Volumes at p (3, n), positive even if normals point inward, (pieces,) [m³]."""
         return kernels.enclosed_volumes(p, self.surface(kernels), len(self.pieces))
 
+    @property
+    def pushed_bodies(self) -> np.ndarray:
+        """Those that have any pressure, (k,) int."""
+        return np.unique([piece.body for piece, works in zip(self.pieces, self.working) if works]).astype(int)
+
     def pushing(self) -> np.ndarray:
         firsts = np.array([piece.triangles[0, 0] for piece in self.pieces], int)
         return firsts[self.multipliers != 0.0]

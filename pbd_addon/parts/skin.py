@@ -16,7 +16,7 @@ from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.motion import Islands
 from ..model.model import Model, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
 
 BOUNCING = 3.0
 """Largest multiple of the quality steps that pressure takes. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
@@ -110,6 +110,25 @@ class PressurizedFrame(Acting):
         model = self.frame.model
         islands = Islands(model.damping_masses, model.islands, model.damping_island_masses)
         return self.skin.fall_call(model.settings.gravity, model.gravity_fraction, islands, is_blown)
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing that differs from substep to substep."""
+
+    def prepare(self, h: float) -> bool:
+        return self.skin.prepare(self.frame.kernels, self.memory["carried"], self.frame.state.x, h)
+
+    def predict_calls(self) -> list[Call]:
+        is_blown = self._is_blown
+        fall = [self._fall(is_blown)] if self.skin.corrects_fall or is_blown else []
+        return self.skin.predict_calls() + fall
+
+    def remember_calls(self) -> list[Call]:
+        return self.skin.remember_calls(self.skin.left)
+
+    def ran(self) -> None:
+        self.memory["carried"] = self.skin.kept.copy()
+        for kind in self.skin.outside:
+            kind.use_weights(self.skin.heavy)
 
     @property
     def _is_blown(self) -> bool:

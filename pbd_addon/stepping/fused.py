@@ -19,6 +19,7 @@ from ..constraints import Constraints, PlaneConstraints
 from ..constraints.tether import STRAIN_MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels.protocol.frames import (
+    Around,
     Call,
     Damping,
     Floors,
@@ -112,12 +113,14 @@ class FusedSubsteps:
     ) -> tuple[int, Past | None]:
         frame, model, state, kernels = self.frame, self.frame.model, self.frame.state, self.frame.kernels
         ends = stop == len(schedule.ends)
+        if not all([one.prepare(schedule.h) for one in frame.acting]):
+            return 0, past
         for kind in _fused(model):
             kind.begin_substep(schedule.h, 1.0)
         words = _words(frame)
         if kernels.run_substeps is None or words is None:
             return 0, past
-        usual, last = words
+        usual, last, around = words
         plan, sinces = _plan(schedule, first, stop, past)
         slowed = schedule.slowed[first:stop]
         acts = slowed > 0.0
@@ -142,6 +145,7 @@ class FusedSubsteps:
             Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
             self._floors,
             watch,
+            around,
         )
         state.x, state.v = motion.x, motion.v
         for one in frame.acting if done else ():
@@ -176,8 +180,11 @@ def is_possible(frame: Frame) -> bool:
     model = frame.model
     if frame.kernels.run_substeps is None or model.settings.iterations > 1 or not model.stretch.active:
         return False
-    if any(kind not in (*model.plane_constraints, model.contact) for kind in model.outer) or model.rigid.active:
+    known = *model.plane_constraints, model.contact, model.volume
+    if any(kind not in known for kind in model.outer) or model.rigid.active or model.volume.pumped is not None:
         return False
+    if not model.stretch.pushed[model.volume.pushed_bodies].all():
+        return False  # from the second substep on they will be
     if not all(plane.stands for plane in model.plane_constraints):
         return False
     return all(_compiled(one) or not any(hasattr(one, hook) for hook in HOOKS) for one in frame.acting)
@@ -218,8 +225,8 @@ def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple
     return np.array(rows), sinces
 
 
-Words = tuple[np.ndarray, np.ndarray]
-"""What a substep repeats, and what the last one of a frame does."""
+Words = tuple[np.ndarray, np.ndarray, Around]
+"""What a substep repeats, what the last one of a frame does, and what comes before and behind either."""
 
 
 def _words(frame: Frame) -> Words | None:
@@ -227,17 +234,20 @@ def _words(frame: Frame) -> Words | None:
     model, kernels, last = frame.model, frame.kernels, _calls(frame, True)
     if last is None or kernels.encode is None:
         return None
+    predicting = [call for one in frame.acting for call in one.predict_calls()]
+    leaving = [call for one in frame.acting for call in one.remember_calls()]
     # Arrays by where they are: what is written down keeps them there. Other substeps take none that the last does not.
-    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in last for a in call.spread()]
+    every = *last, *predicting, *leaving
+    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in every for a in call.spread()]
     known = model.scratch.get("words")
     if known is None or known[0] != key:
-        written, both = [], (_calls(frame, False) or [], last)
-        for calls in both:
+        written, lists = [], (_calls(frame, False) or [], last, predicting, leaving)
+        for calls in lists:
             words = [word for call in calls if (word := kernels.encode(call)) is not None]
             if len(words) < len(calls):
                 return None
-            written.append(np.concatenate(words))
-        known = model.scratch["words"] = key, both, (written[0], written[1])
+            written.append(np.concatenate([_IDS, *words]))
+        known = model.scratch["words"] = key, lists, (*written[:2], Around(*written[2:]))
     return known[2]
 
 
@@ -255,7 +265,7 @@ def _calls(frame: Frame, last: bool) -> list[Call] | None:
             calls = kind.calls(last or not kind.once_apart, kind not in seen)
             if calls is None:
                 return None
-            seen.add(kind)
+            seen.update((kind, *kind.begun))
             found += calls
         if w is not None:
             found.append(Call("unpack", 2, ()))

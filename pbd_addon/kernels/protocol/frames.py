@@ -206,6 +206,18 @@ class Watch(NamedTuple):
     rows: WatchedRows
 
 
+class Around(NamedTuple):
+    """Words of calls that are given p, x, v and what v was before air acted on it, (0,) for none.
+
+    Attributes:
+        predicting: Those behind the prediction of each substep.
+        leaving: Those behind each substep.
+    """
+
+    predicting: DenseIds
+    leaving: DenseIds
+
+
 class Motion(NamedTuple):
     """Positions and velocities, (3, n) each, of now and of the past, see `time_stepping.Past`."""
 
@@ -263,6 +275,7 @@ class RunSubsteps(Protocol):
         limits: Limits,
         floors: Floors,
         watch: Watch,
+        around: Around,
     ) -> tuple[int, Motion]: ...
 
 
@@ -279,7 +292,7 @@ class Frames(Protocol):
             their length (1 + margin max(strain, least) of their body), of others infinite.
         run_substeps: Substeps of h, see `solver`, by the words of their calls: `usual`, and `last` for the last one if
             it `ends` the frame. It runs all of the plan or up to the first one that is over the limits, or in which
-            planes or contact may have something to do, of which nothing stays; how many, and the motion then. None for
+            planes or contact may have something to do, of which no motion stays; how many, and the motion then. None for
             both where a backend cannot.
     """
 
