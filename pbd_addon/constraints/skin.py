@@ -10,6 +10,7 @@ from ..kernels.protocol.motion import Islands
 from ..kernels.protocol.skins import SkinMemory
 from ..settings.solver_settings import ATMOSPHERE
 from .base import make
+from .distance import ALWAYS
 from .skin_masses import VOLUME_RATE, VOLUME_STEP, Before, SkinMasses
 
 
@@ -70,10 +71,7 @@ class PressurizedSkin(SkinMasses):
         assert before is not None
         found = [Call("clear", 0, (self.sums,)), *self.begin_calls(before, True, self.before, self.h)]
         for rows in self.springs:
-            for swept in (rows.sweep, rows.around_pins):
-                if swept is not None:
-                    given = swept.rows.indices, rows.k, *swept.springs[4:], *swept.springs[2:4]
-                    found.append(Call("rescale", 0, (self.now.changed, self.heavy, *given)))
+            found += rows.reweigh_calls(ALWAYS if len(rows.released) else self.now.changed) if rows.active else []
         return found
 
     def _begin(self, kernels: Kernels, before: Before | None, x: np.ndarray, h: float) -> None:

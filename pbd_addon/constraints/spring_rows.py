@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..kernels.protocol.frames import Call
 from ..meshes.factors import of_rows
 from ..meshes.weave import Weave, between, on_the_bias
 from ..settings.solver_settings import SolverSettings
@@ -162,14 +163,25 @@ class SpringRows(Constraints):
     def release(self, factors: np.ndarray) -> None:
         """Be so many times softer again from the next substep on, (m,) [1]; (0,): not at all."""
         if not np.array_equal(factors, self.released):
-            self.released = factors
+            if len(factors) == len(self.released):
+                self.released[:] = factors
+            else:
+                self.released = factors
             self._give()
 
+    def reweigh(self) -> None:
+        """Look at compliances and inverse masses again in the next substep, as they have changed in place."""
+        self._reweighed = True
+
     def _give(self) -> None:
-        self._reweighed, self.compliance = True, self._given.copy()
-        for factors in (self.softness, self.released):
-            if len(factors):
-                self.compliance[0] *= factors
+        self._reweighed = True
+        if self.compliance is self._given:
+            self.compliance = self._given.copy()
+        self.kernels.soften_rows(self._given, self.softness, self.released, self.compliance)
+
+    def soften_calls(self) -> list[Call]:
+        """What `release` does again with other factors in the same array."""
+        return [Call("soften_rows", 0, (self._given, self.softness, self.released, self.compliance))]
 
     @property
     def weights(self) -> np.ndarray:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .pairs import *
     from .projections import *
     from .skins import *
+    from .springs import *
     from .steps import *
 
 BEFORE = ("vectors", "compile")
@@ -37,7 +38,7 @@ BEFORE = ("vectors", "compile")
 
 PARTS = (
     *("steps", "packing", "motion", "chains", "projections", "levels", "air"),
-    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "skins", "frames"),
+    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "skins", "springs", "frames"),
 )
 
 _imported: list[str] = []

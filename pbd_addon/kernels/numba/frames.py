@@ -37,11 +37,11 @@ from .skins import (
     correct_fall,
     keep_skin,
     keep_tensions,
-    rescale,
     sum_tensions,
     undo_momentum,
     weigh_skin,
 )
+from .springs import release_rows, rescale, scale_rows, soften_rows, take_rows
 from .steps import extrapolate, predict, velocities
 
 
@@ -80,7 +80,7 @@ REPEATED = (
     *((clear, 0), (aim, 1), (slacken, 1), (extend, 1), (note, 1), (lean, 1), (straighten, 1)),
     *((project_rubbing, 2), (measure_skin, 1), (pull_along, 1), (respond, 1), (hold_volume, 1), (undo_momentum, 2)),
     *((sum_tensions, 0), (weigh_skin, 0), (carry_tensions, 2), (rescale, 0), (correct_fall, 4)),
-    *((keep_tensions, 0), (keep_skin, 1)),
+    *((keep_tensions, 0), (keep_skin, 1), (release_rows, 1), (soften_rows, 0), (scale_rows, 0), (take_rows, 0)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -93,7 +93,8 @@ _clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:19])
 _note, _lean, _straighten, _rubbing = (caller(each) for each, _ in REPEATED[19:23])
 _measure_skin, _pull_along, _respond, _hold_volume, _undo_momentum = (caller(each) for each, _ in REPEATED[23:28])
 _sum_tensions, _weigh_skin, _carry_tensions, _rescale, _correct_fall = (caller(each) for each, _ in REPEATED[28:33])
-_keep_tensions, _keep_skin = (caller(each) for each, _ in REPEATED[33:35])
+_keep_tensions, _keep_skin, _release_rows, _soften_rows = (caller(each) for each, _ in REPEATED[33:37])
+_scale_rows, _take_rows = (caller(each) for each, _ in REPEATED[37:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -191,8 +192,16 @@ def _repeat_around(code: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray
             _correct_fall(where, code, here, (p, x, v, before))
         elif which == 33:
             _keep_tensions(where, code, here, ())
-        else:
+        elif which == 34:
             _keep_skin(where, code, here, (p,))
+        elif which == 35:
+            _release_rows(where, code, here, (p,))
+        elif which == 36:
+            _soften_rows(where, code, here, ())
+        elif which == 37:
+            _scale_rows(where, code, here, ())
+        else:
+            _take_rows(where, code, here, ())
         at += code[at + 1]
 
 

@@ -99,18 +99,6 @@ def carry_tensions(p, x, rows, tensions, carried, limits, now, softened, square)
 
 
 @kernel()
-def rescale(changed, w, indices, k, gamma, alpha, scale):
-    if not changed[0]:
-        return
-    for side in range(len(scale)):
-        for r in range(scale.shape[1]):
-            weight = w[np.uint64(indices[0, r])] + w[np.uint64(indices[1, r])]
-            weight *= 1.0 + gamma[r] if len(gamma) else 1.0
-            part = k[side, r] if k.shape[1] > 1 else k[side if len(k) > 1 else 0, 0]
-            scale[side, r] = -part / (weight + alpha[side, r])
-
-
-@kernel()
 def keep_tensions(multipliers, square, tensions):
     for r in range(len(multipliers)):
         tensions[r] = -(multipliers[r] / square)

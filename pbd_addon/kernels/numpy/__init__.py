@@ -17,6 +17,7 @@ from .packing import *
 from .pairs import *
 from .projections import *
 from .skins import *
+from .springs import *
 from .steps import *
 
 _np.empty(30 * 2**20, _np.uint8)

@@ -78,12 +78,6 @@ def _share(rows, carried, limits, heavy, strain, softened, square):
     most[:] = np.where(now > 0.0, np.inf, 0.0) if is_strut else now * rest_lengths * (limit * strain)[pieces]
 
 
-def rescale(changed, w, indices, k, gamma, alpha, scale):
-    if changed[0]:
-        weights = w.take(indices).sum(axis=0)
-        scale[:] = -k / (weights * (1.0 + gamma if len(gamma) else 1.0) + alpha)
-
-
 def keep_tensions(multipliers, square, tensions):
     tensions[:] = -(multipliers / square)
 

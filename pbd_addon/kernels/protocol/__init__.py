@@ -19,12 +19,13 @@ from .packing import Packing
 from .pairs import Pairs
 from .projections import Projections
 from .skins import Skins
+from .springs import SoftSprings
 from .steps import Steps
 
 
 class Kernels(
     Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs,
-    Projections, Skins, Steps, Protocol,
+    Projections, Skins, SoftSprings, Steps, Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from .arrays import Columns, DenseNumbers, Flags, Ids, IndexColumns, Numbers, Vectors
+from .arrays import Columns, Flags, Ids, IndexColumns, Numbers, Vectors
 from .inflation import SkinRows, Surface
 from .motion import Islands
 
@@ -179,12 +179,6 @@ class Skins(Protocol):
         Shares anew if masses have changed. With s = 1 / (h² stiffness sum w), rows are carried min(1, sqrt(s / swept))
         and, where they are free, own s, so that both make up 1 at most; 0 for others.
         """
-
-    def rescale(
-        self, changed: Flags, w: Numbers, indices: IndexColumns, k: Columns, gamma: Numbers, alpha: Columns,
-        scale: Columns,
-    ) -> None:  # fmt: skip
-        """`Springs.scale` of rows for other inverse masses w (n,), if they have changed, in place."""
 
     def keep_tensions(self, multipliers: Numbers, square: float, tensions: Numbers) -> None:
         """Tensions (m,) [N] by multipliers (m,), in place."""
