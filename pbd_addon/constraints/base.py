@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
 
-NOTHING = np.zeros(0)
+NOTHING, NO_PULL = np.zeros(0), np.zeros((3, 0))
 """For kernels, where there is nothing to take."""
 
 WIDE = 0.3

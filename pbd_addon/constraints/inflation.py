@@ -17,17 +17,13 @@ from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.inflation import Skin, SkinRows
 from ..settings.solver_settings import SolverSettings
-from .base import NOTHING, Constraints, make
+from .base import NO_PULL, NOTHING, Constraints, make
 from .distance import DistanceConstraints
 from .skin import PressurizedSkin
 from .volume import VolumeConstraints
 
 if TYPE_CHECKING:
     from ..bodies.material import Material
-
-
-NO_PULL = np.zeros((3, 0))
-"""Where nothing is carried over."""
 
 
 class InflationConstraints(Constraints):

@@ -7,9 +7,9 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.motion import Islands
-from ..kernels.protocol.skins import SkinMemory
+from ..kernels.protocol.skins import SkinMemory, WholePieces
 from ..settings.solver_settings import ATMOSPHERE
-from .base import make
+from .base import NO_PULL, make
 from .distance import ALWAYS
 from .skin_masses import VOLUME_RATE, VOLUME_STEP, Before, SkinMasses
 
@@ -149,35 +149,14 @@ class PressurizedSkin(SkinMasses):
         """
         if not self.active or not self.has_passed:
             return
-        outer = p - self.inner
-        outer -= x - self.before
-        if self.outer is not None:
-            outer += self.outer
-        is_hit = outer.any(axis=0)
-        if not is_hit.any():
-            return
-        hit = self.masses * is_hit
-        count = len(self.island_masses)
-        met = np.bincount(self.islands, hit, count)
-        effective = np.divide(hit, self.heavy * self.masses, out=np.zeros_like(hit), where=self.heavy > 0.0)
-        heavy_met = np.bincount(self.islands, effective, count)
-        excess = np.divide(heavy_met, met, out=np.ones(count), where=met > 0.0) - 1.0
-        share = met / self.island_masses
-        gain = excess * (1.0 - share) / (1.0 + share * excess) * self.free
-        if not one_by_one:
-            gain = np.where(met > 0.0, gain[met > 0.0].min(), 0.0)
-        if not gain.any():
-            return
-        center, push, spin = kernels.island_motion(x, outer, self.whole)
-        pushed = np.zeros_like(v)
-        kernels.add_rigid(pushed, x, self.islands, (center, push * (gain / self.h), spin * (gain / self.h)))
-        work = np.bincount(self.islands, self.masses * np.einsum("ij,ij->j", v, pushed), count)
-        kept = work - self.h * self.island_masses * np.einsum("ij,ij->j", self.falling, push * (gain / self.h))
-        part = np.divide(np.minimum(work, self.now.taken), work, out=np.ones(count), where=work > 0.0)
-        if not one_by_one:
-            part[:] = part.min()
-        self.now.taken[:] -= np.where(work > 0.0, part * work, part * np.minimum(kept, 0.0))
-        v += part[self.islands] * pushed
+        call = self.rebound_call(one_by_one)
+        kernels.rebound(p, x, v, self.before, *call.arguments)
+
+    def rebound_call(self, one_by_one: bool) -> Call:
+        """What `rebound` calls, given p, x, v and positions before the substep."""
+        pieces = WholePieces(*self.whole, self.free, self.falling, one_by_one)
+        outer = NO_PULL if self.outer is None else self.outer
+        return Call("rebound", 4, (self.inner, outer, pieces, self.heavy, self.now.taken, self.h))
 
     def _add_rigid(
         self, kernels: Kernels, target: np.ndarray, x: np.ndarray, moved: np.ndarray, gain: np.ndarray

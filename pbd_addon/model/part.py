@@ -241,7 +241,7 @@ class Acting:
         return []
 
     def remember_calls(self) -> list[Call]:
-        """What it calls after each such substep, given the same."""
+        """What it calls after each such substep, given p, x, v and what x was before planes shifted it."""
         return []
 
     def ran(self) -> None:

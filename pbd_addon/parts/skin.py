@@ -123,7 +123,7 @@ class PressurizedFrame(Acting):
         return self.skin.predict_calls() + fall
 
     def remember_calls(self) -> list[Call]:
-        return self.skin.remember_calls(self.skin.left)
+        return [self.skin.rebound_call(self.frame.model.meets_alone), *self.skin.remember_calls(self.skin.left)]
 
     def ran(self) -> None:
         self.memory["carried"] = self.skin.kept.copy()

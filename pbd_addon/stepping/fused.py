@@ -76,7 +76,9 @@ class FusedSubsteps:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._floors = _floors(frame.model.plane_constraints)
+        planes = frame.model.plane_constraints
+        self._touches = touches(frame)
+        self._floors = _floors(() if self._touches else planes)
         self._can = is_possible(frame) and _is_above(self._floors, frame.state.x)
         self._misses, self._looked_at = 0, -1
 
@@ -103,7 +105,7 @@ class FusedSubsteps:
             self._can = self._misses < MISSES if contact.active else done > 0
             if contact.active:
                 contact.idle(schedule.h, schedule.ends[first : first + done])
-            for plane in self.frame.model.plane_constraints if done else ():
+            for plane in self.frame.model.plane_constraints if done and not self._touches else ():
                 plane.begin_substep(schedule.h, schedule.ends[first + done - 1])
             self.frame.watch.lap("substeps")
         return done, past
@@ -115,9 +117,9 @@ class FusedSubsteps:
         ends = stop == len(schedule.ends)
         if not all([one.prepare(schedule.h) for one in frame.acting]):
             return 0, past
-        for kind in _fused(model):
+        for kind in _fused(model, self._touches):
             kind.begin_substep(schedule.h, 1.0)
-        words = _words(frame)
+        words = _words(frame, self._touches)
         if kernels.run_substeps is None or words is None:
             return 0, past
         usual, last, around = words
@@ -190,9 +192,16 @@ def is_possible(frame: Frame) -> bool:
     return all(_compiled(one) or not any(hasattr(one, hook) for hook in HOOKS) for one in frame.acting)
 
 
-def _fused(model: Model) -> list[Constraints]:
+def touches(frame: Frame) -> bool:
+    """Whether planes act in a compiled frame, instead of being watched: where all bodies are pushed in any case."""
+    model = frame.model
+    return len(model.volume.pushed_bodies) == len(model.bodies) and not frame.second_order
+
+
+def _fused(model: Model, touching: bool) -> list[Constraints]:
     """The kinds that act in a compiled frame: all but those that come last and only watch."""
-    return [kind for kind in model.constraints if kind not in (*model.plane_constraints, model.contact)]
+    watching = *(() if touching else model.plane_constraints), model.contact
+    return [kind for kind in model.constraints if kind not in watching]
 
 
 def _floors(planes: Sequence[PlaneConstraints]) -> Floors:
@@ -229,32 +238,33 @@ Words = tuple[np.ndarray, np.ndarray, Around]
 """What a substep repeats, what the last one of a frame does, and what comes before and behind either."""
 
 
-def _words(frame: Frame) -> Words | None:
+def _words(frame: Frame, touching: bool) -> Words | None:
     """What substeps repeat; None if a kind, or a call of one, is not known to the backend."""
-    model, kernels, last = frame.model, frame.kernels, _calls(frame, True)
+    model, kernels, last = frame.model, frame.kernels, _calls(frame, True, touching)
     if last is None or kernels.encode is None:
         return None
     predicting = [call for one in frame.acting for call in one.predict_calls()]
     leaving = [call for one in frame.acting for call in one.remember_calls()]
     # Arrays by where they are: what is written down keeps them there. Other substeps take none that the last does not.
     every = *last, *predicting, *leaving
-    key = kernels, *[id(a) if type(a) is np.ndarray else a for call in every for a in call.spread()]
+    key = kernels, touching, *[id(a) if type(a) is np.ndarray else a for call in every for a in call.spread()]
     known = model.scratch.get("words")
     if known is None or known[0] != key:
-        written, lists = [], (_calls(frame, False) or [], last, predicting, leaving)
+        written, lists = [], (_calls(frame, False, touching) or [], last, predicting, leaving)
         for calls in lists:
             words = [word for call in calls if (word := kernels.encode(call)) is not None]
             if len(words) < len(calls):
                 return None
             written.append(np.concatenate([_IDS, *words]))
-        known = model.scratch["words"] = key, lists, (*written[:2], Around(*written[2:]))
+        known = model.scratch["words"] = key, lists, (*written[:2], Around(*written[2:], touching))
     return known[2]
 
 
-def _calls(frame: Frame, last: bool) -> list[Call] | None:
+def _calls(frame: Frame, last: bool, touching: bool) -> list[Call] | None:
     """The calls of a substep, as the solver makes them; None if a kind makes others."""
-    found, seen = [call for kind in _fused(frame.model) for call in kind.begin_calls()], set()
-    left_out = *frame.model.plane_constraints, frame.model.contact
+    acting, planes = _fused(frame.model, touching), frame.model.plane_constraints
+    found, seen = [call for kind in acting for call in kind.begin_calls()], set()
+    left_out = [kind for kind in (*planes, frame.model.contact) if kind not in acting]
     sequence = [kind for kind in frame.sequence if kind not in left_out]
     for _, kinds in itertools.groupby(sequence, lambda kind: id(kind.inverse_masses)):
         group = list(kinds)
@@ -269,4 +279,4 @@ def _calls(frame: Frame, last: bool) -> list[Call] | None:
             found += calls
         if w is not None:
             found.append(Call("unpack", 2, ()))
-    return found
+    return found + [call for plane in planes if plane in acting for call in plane.end_calls()]

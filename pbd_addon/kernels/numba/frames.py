@@ -22,6 +22,7 @@ from .contact import closing_motion, near_candidates
 from .inflation import hold_volume, measure_skin, pull_along, respond
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
+from .planes import project_floor, rub_floor
 from .packing import lean, note, pack, straighten, unpack
 from .projections import (
     project_attachment,
@@ -37,6 +38,7 @@ from .skins import (
     correct_fall,
     keep_skin,
     keep_tensions,
+    rebound,
     sum_tensions,
     undo_momentum,
     weigh_skin,
@@ -81,6 +83,7 @@ REPEATED = (
     *((project_rubbing, 2), (measure_skin, 1), (pull_along, 1), (respond, 1), (hold_volume, 1), (undo_momentum, 2)),
     *((sum_tensions, 0), (weigh_skin, 0), (carry_tensions, 2), (rescale, 0), (correct_fall, 4)),
     *((keep_tensions, 0), (keep_skin, 1), (release_rows, 1), (soften_rows, 0), (scale_rows, 0), (take_rows, 0)),
+    *((rebound, 4), (project_floor, 2), (rub_floor, 2)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -94,7 +97,8 @@ _note, _lean, _straighten, _rubbing = (caller(each) for each, _ in REPEATED[19:2
 _measure_skin, _pull_along, _respond, _hold_volume, _undo_momentum = (caller(each) for each, _ in REPEATED[23:28])
 _sum_tensions, _weigh_skin, _carry_tensions, _rescale, _correct_fall = (caller(each) for each, _ in REPEATED[28:33])
 _keep_tensions, _keep_skin, _release_rows, _soften_rows = (caller(each) for each, _ in REPEATED[33:37])
-_scale_rows, _take_rows = (caller(each) for each, _ in REPEATED[37:])
+_scale_rows, _take_rows, _rebound = (caller(each) for each, _ in REPEATED[37:40])
+_project_floor, _rub_floor = (caller(each) for each, _ in REPEATED[40:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -167,8 +171,12 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
             _respond(where, code, here, (q,))
         elif which == 26:
             _hold_volume(where, code, here, (q,))
-        else:
+        elif which == 27:
             _undo_momentum(where, code, here, (q, x))
+        elif which == 40:
+            _project_floor(where, code, here, (q, x))
+        else:
+            _rub_floor(where, code, here, (q, x))
         at += code[at + 1]
 
 
@@ -200,8 +208,10 @@ def _repeat_around(code: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray
             _soften_rows(where, code, here, ())
         elif which == 37:
             _scale_rows(where, code, here, ())
-        else:
+        elif which == 38:
             _take_rows(where, code, here, ())
+        else:
+            _rebound(where, code, here, (p, x, v, before))
         at += code[at + 1]
 
 
@@ -338,7 +348,7 @@ def _run(
     islands, taken, dragged = damping
     mean, strength, period, vectors, amplitudes, phases, known, found, sails = wind
     speed, indices, rest_lengths, most_strain, most_moved = limits
-    predicting, leaving = around
+    predicting, leaving, touches = around
     for s in range(len(plan)):
         end, slowed, number, ahead, share, early, decay = plan[s]
         before, unblown, row = v, v, int(number)
@@ -361,6 +371,8 @@ def _run(
                         known[0] = period[row]
                     air = _with_gusts(air, strength[row], found)
                 _push_by_air(k.push_by_air, usual, 0, (v, middle, x, air, sails, slowed))
+        began = x
+        x = x.copy() if touches else x  # planes shift it
         given_motion = x, v, before, past_x, past_slowed, share, early, gravity, fraction, h
         start, p = _predict(k.predict, usual, 0, given_motion)
         _place(p, pins, end)
@@ -369,17 +381,17 @@ def _run(
         after, is_sound = _velocities(k.velocities, usual, 0, (p, start, h, speed))
         if is_sound and len(rest_lengths):
             some = _strained(k.strained, usual, 0, (p, indices, rest_lengths, most_strain))
-            is_sound = not _moved(p, x, indices, rest_lengths, some, most_moved)
+            is_sound = not _moved(p, began, indices, rest_lengths, some, most_moved)
         is_sound = is_sound and _is_above(p, floors)
         if is_sound and watch[0].shape[1]:
             is_sound = _rests(k, usual, watch, p, s)
         if not is_sound:
-            return s, (x, before, past_x, past_slowed, past_v)
+            return s, (began, before, past_x, past_slowed, past_v)
         _remember(strain, decay)
-        _repeat_around(leaving, p, start, v, unblown)
+        _repeat_around(leaving, p, x, after, began)
         if slowed > 0.0 or ahead < 0.0:
             past_v = before
-        past_x, past_slowed, x, v = x, v, p, after
+        past_x, past_slowed, x, v = began, v, p, after
     return len(plan), (x, v, past_x, past_slowed, past_v)
 
 

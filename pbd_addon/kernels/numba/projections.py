@@ -387,15 +387,3 @@ def project_tether(p, tethers, slack, fallen, multipliers):
             excess = length - reach
             multipliers[r] += excess / max(weight(free), TINY)
             store(p, i, free - (excess / length) * d)
-
-
-@kernel()
-def project_plane(p, indices, weights, thickness, point, normal, multipliers):
-    for r in range(len(indices)):
-        i = np.uint64(indices[r])
-        height = normal[0] * (p[0, i] - point[0]) + normal[1] * (p[1, i] - point[1]) + normal[2] * (p[2, i] - point[2])
-        push = max(thickness[r] - height, -multipliers[r] * weights[r])
-        if push != 0.0:
-            multipliers[r] += push / weights[r]
-            for axis in range(3):
-                p[axis, i] += normal[axis] * push

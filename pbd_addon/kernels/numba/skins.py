@@ -144,3 +144,61 @@ def undo_momentum(p, x, start, islands, gain, after):
     center, push, spin = _island_motion(x, p - start, islands)
     _add_rigid(p, x, islands[1], (center, push * gain, spin * gain))
     after[:] = p
+
+
+@helper
+def _gain(way: np.ndarray, pieces: Any, heavy: np.ndarray) -> np.ndarray:
+    """By what of the impulse from outside, that has moved particles by `way`, pieces are to move in addition."""
+    masses, of, sums, free, _, one_by_one = pieces
+    count = len(sums)
+    met, heavy_met, gain, least = np.zeros(count), np.zeros(count), np.zeros(count), np.inf
+    for i in range(len(masses)):
+        if way[0, i] != 0.0 or way[1, i] != 0.0 or way[2, i] != 0.0:
+            met[of[i]] += masses[i]
+            if heavy[i] > 0.0:
+                heavy_met[of[i]] += masses[i] / (heavy[i] * masses[i])
+    for k in range(count):
+        if met[k] > 0.0:
+            excess, share = heavy_met[k] / met[k] - 1.0, met[k] / sums[k]
+            gain[k] = excess * (1.0 - share) / (1.0 + share * excess) if free[k] else 0.0
+            least = min(least, gain[k])
+    if not one_by_one:
+        for k in range(count):
+            gain[k] = least if met[k] > 0.0 else 0.0
+    return gain
+
+
+@kernel()
+def rebound(p, x, v, before, inner, outer, pieces, heavy, taken, h):
+    masses, of, sums, _, falling, one_by_one = pieces
+    n, count = p.shape[1], len(sums)
+    way = np.empty((3, n))
+    for axis in range(3):
+        for i in range(n):
+            way[axis, i] = p[axis, i] - inner[axis, i] - (x[axis, i] - before[axis, i])
+            if outer.shape[1]:
+                way[axis, i] += outer[axis, i]
+    gain = _gain(way, pieces, heavy)
+    if not gain.any():
+        return
+    center, push, spin = _island_motion(x, way, (masses, of, sums))
+    push *= gain / h
+    spin *= gain / h
+    pushed = np.zeros((3, n))
+    _add_rigid(pushed, x, of, (center, push, spin))
+    work, part = np.zeros(count), np.ones(count)
+    for i in range(n):
+        along = v[0, i] * pushed[0, i] + v[1, i] * pushed[1, i] + v[2, i] * pushed[2, i]
+        work[of[i]] += masses[i] * along
+    for k in range(count):
+        if work[k] > 0.0:
+            part[k] = min(work[k], taken[k]) / work[k]
+    if not one_by_one:
+        part[:] = part.min()
+    for k in range(count):
+        fall = falling[0, k] * push[0, k] + falling[1, k] * push[1, k] + falling[2, k] * push[2, k]
+        kept = work[k] - h * sums[k] * fall
+        taken[k] -= part[k] * work[k] if work[k] > 0.0 else part[k] * min(kept, 0.0)
+    for axis in range(3):
+        for i in range(n):
+            v[axis, i] += part[of[i]] * pushed[axis, i]

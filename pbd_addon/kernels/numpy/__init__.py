@@ -15,6 +15,7 @@ from .levels import *
 from .motion import *
 from .packing import *
 from .pairs import *
+from .planes import *
 from .projections import *
 from .skins import *
 from .springs import *

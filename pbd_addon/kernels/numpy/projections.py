@@ -181,22 +181,3 @@ def project_tether(p, tethers, slack, fallen, multipliers):
         multipliers[far] += excess / np.maximum(weights[far], TINY)
         free = indices[far]
         _scatter(p, free, p.take(free, axis=1) - d.take(far - start, axis=1) * (excess / length))
-
-
-def project_plane(p, indices, weights, thickness, point, normal, multipliers):
-    q = p.take(indices, axis=1)
-    depth = thickness - np.einsum("i,ij->j", normal, q - point[:, None])
-    push = np.maximum(depth, -multipliers * weights)
-    multipliers += push / weights
-    _scatter(p, indices, q + normal[:, None] * push)
-
-
-def apply_plane_friction(p, x, indices, weights, friction, normal, motion, multipliers):
-    hit = np.flatnonzero(multipliers > 0.0)
-    particles = indices[hit]
-    q = p.take(particles, axis=1)
-    slip = q - x.take(particles, axis=1) - motion[:, None]
-    slip -= normal[:, None] * np.einsum("i,ij->j", normal, slip)
-    length = np.sqrt(_dot(slip, slip)) + TINY
-    grip = friction[hit] * multipliers[hit] * weights[hit]
-    _scatter(p, particles, q - slip * np.minimum(1.0, grip / length))

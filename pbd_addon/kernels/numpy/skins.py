@@ -108,3 +108,35 @@ def undo_momentum(p, x, start, islands, gain, after):
     center, push, spin = _island_motion(x, p - start, islands)
     _add_rigid(p, x, islands[1], (center, push * gain, spin * gain))
     after[:] = p
+
+
+def rebound(p, x, v, before, inner, outer, pieces, heavy, taken, h):
+    masses, of, sums, free, falling, one_by_one = pieces
+    way = p - inner
+    way -= x - before
+    if outer.shape[1]:
+        way += outer
+    is_hit = way.any(axis=0)
+    if not is_hit.any():
+        return
+    hit, count = masses * is_hit, len(sums)
+    met = np.bincount(of, hit, count)
+    effective = np.divide(hit, heavy * masses, out=np.zeros_like(hit), where=heavy > 0.0)
+    heavy_met = np.bincount(of, effective, count)
+    excess = np.divide(heavy_met, met, out=np.ones(count), where=met > 0.0) - 1.0
+    share = met / sums
+    gain = excess * (1.0 - share) / (1.0 + share * excess) * free
+    if not one_by_one:
+        gain = np.where(met > 0.0, gain[met > 0.0].min(), 0.0)
+    if not gain.any():
+        return
+    center, push, spin = _island_motion(x, way, (masses, of, sums))
+    pushed = np.zeros_like(v)
+    _add_rigid(pushed, x, of, (center, push * (gain / h), spin * (gain / h)))
+    work = np.bincount(of, masses * np.einsum("ij,ij->j", v, pushed), count)
+    kept = work - h * sums * np.einsum("ij,ij->j", falling, push * (gain / h))
+    part = np.divide(np.minimum(work, taken), work, out=np.ones(count), where=work > 0.0)
+    if not one_by_one:
+        part[:] = part.min()
+    taken -= np.where(work > 0.0, part * work, part * np.minimum(kept, 0.0))
+    v += part[of] * pushed

@@ -17,6 +17,7 @@ from .levels import Levels
 from .motion import Motion
 from .packing import Packing
 from .pairs import Pairs
+from .planes import Planes
 from .projections import Projections
 from .skins import Skins
 from .springs import SoftSprings
@@ -24,7 +25,7 @@ from .steps import Steps
 
 
 class Kernels(
-    Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs,
+    Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs, Planes,
     Projections, Skins, SoftSprings, Steps, Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""

@@ -207,15 +207,17 @@ class Watch(NamedTuple):
 
 
 class Around(NamedTuple):
-    """Words of calls that are given p, x, v and what v was before air acted on it, (0,) for none.
+    """What acts in addition; words of calls, (0,) for none.
 
     Attributes:
-        predicting: Those behind the prediction of each substep.
-        leaving: Those behind each substep.
+        predicting: Behind the prediction of each substep, given p, x, v and what v was before air acted on it.
+        leaving: Behind each substep, given p, x, v and what x was before planes shifted it.
+        touches: Whether planes do.
     """
 
     predicting: DenseIds
     leaving: DenseIds
+    touches: bool
 
 
 class Motion(NamedTuple):

@@ -128,7 +128,7 @@ class Tethered(NamedTuple):
 
 
 class Projections(Protocol):
-    """Springs, hinges, volumes, pins, tethers and planes."""
+    """Springs, hinges, pins and tethers."""
 
     def project_distance(
         self, p: Vectors, x: Vectors, rows: Colored, springs: Springs, multipliers: Numbers, passes: int
@@ -181,32 +181,4 @@ class Projections(Protocol):
 
         The reach of a row of the body k is its length L + max(slack[0, k] L, slack[1, k] L + fallen); slack
         (2, bodies), fallen [m].
-        """
-
-    def project_plane(
-        self,
-        p: Vectors,
-        indices: Ids,
-        weights: Numbers,
-        thickness: Numbers,
-        point: Numbers,
-        normal: Numbers,
-        multipliers: Numbers,
-    ) -> None:
-        """C = (p - point) . normal - thickness >= 0. indices, weights, thickness (m,); point, normal (3,)."""
-
-    def apply_plane_friction(
-        self,
-        p: Vectors,
-        x: Vectors,
-        indices: Ids,
-        weights: Numbers,
-        friction: Numbers,
-        normal: Numbers,
-        motion: Numbers,
-        multipliers: Numbers,
-    ) -> None:
-        """Undo slip along a plane by Coulomb's law, at most friction x push (Macklin et al. 2014, eq. 24).
-
-        friction (m,); motion (3,): how far the plane moved in this substep [m]; multipliers (m,) of `project_plane`.
         """

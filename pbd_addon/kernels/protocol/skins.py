@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from .arrays import Columns, Flags, Ids, IndexColumns, Numbers, Vectors
+from .arrays import Columns, DenseIds, DenseNumbers, Flags, Ids, IndexColumns, Numbers, Vectors
 from .inflation import SkinRows, Surface
 from .motion import Islands
 
@@ -139,6 +139,19 @@ class CarriedLimits(NamedTuple):
     is_strut: bool
 
 
+class WholePieces(NamedTuple):
+    """Masses of particles (n,) [kg], the island of each (n,) int, masses of islands and whether they are free (islands,),
+    their acceleration by gravity (3, islands) [m/s²], and whether they meet only colliders.
+    """
+
+    masses: DenseNumbers
+    of: DenseIds
+    sums: DenseNumbers
+    free: Flags
+    falling: Columns
+    one_by_one: bool
+
+
 class Skins(Protocol):
     """Between substeps."""
 
@@ -220,3 +233,21 @@ class Skins(Protocol):
         self, p: Vectors, x: Vectors, start: Vectors, islands: Islands, gain: Columns, after: Vectors
     ) -> None:
         """Add to p `gain` (1, islands) times the rigid part of what has moved it from `start`, and note it in `after`."""
+
+    def rebound(
+        self,
+        p: Vectors,
+        x: Vectors,
+        v: Vectors,
+        before: Vectors,
+        inner: Vectors,
+        outer: Vectors,
+        pieces: WholePieces,
+        heavy: Numbers,
+        taken: Numbers,
+        h: float,
+    ) -> None:
+        """Add rigid velocity to v, in place, see `PressurizedSkin.rebound`; `taken` (islands,) [J] in and out.
+
+        What has pushed them from outside: p - inner, less x - before, and outer, (3, n) or (3, 0) for nothing.
+        """
