@@ -197,7 +197,6 @@ class Constraints:
         cause: Why more substeps may be needed, one of `model.REASONS`; "" if the residual never asks for more.
         once: Whether one pass a substep is made, and multipliers are asked for only at the end of a frame;
             once_apart: whether that is so where nothing meets.
-        begun: Other kinds whose multipliers are not 0 any more once this one is projected.
         inverse_masses: Of all particles, (n,) [1/kg], if `project` takes packed positions; else None.
         kernels: Those that rows are laid out for, once they are.
         h: Length of the substep that was begun last [s]; 0 if what depends on it has to be computed anew.
@@ -209,7 +208,6 @@ class Constraints:
     cause: str = ""
     once: bool = False
     once_apart: bool = False
-    begun: Sequence[Constraints] = ()
     inverse_masses: np.ndarray | None = None
     kernels: Kernels = numpy_kernels
     is_laid_out: bool = False
@@ -252,6 +250,10 @@ class Constraints:
         fresh: Whether this kind is projected for the first time in the substep.
         """
         return None
+
+    def begins(self) -> Sequence[Constraints]:
+        """Other kinds whose multipliers are not 0 any more once this one is projected."""
+        return ()
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Move the predicted positions p towards C = 0; x (3, n) are those before the substep.

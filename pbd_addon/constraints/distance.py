@@ -211,7 +211,7 @@ class DistanceConstraints(SpringRows):
             h, self._measured = self.h, lengths
             self._combine()
             if h:  # only these are others in what is prepared for it
-                self.h, self._strain_of_one = h, None
+                self.h, self._is_stale = h, True
                 for chained in (*self.chains, *self.way_back):
                     chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
                 self.sweep, self.around_pins = (
@@ -232,7 +232,7 @@ class DistanceConstraints(SpringRows):
             is_new, self.h, self._reweighed = not self.h, h, False
             self.alpha = np.divide(self.compliance, h**2, out=None if is_new else self.alpha)
             self.gamma = self.damping_times / h
-            self._strain_of_one = None
+            self._is_stale = True
             if is_new:
                 self.around_pins = self._swept(self.near_pins) if len(self.near_pins) else None
                 self.chains = [self._chained(family) for family in ([] if self.relaxed else self.families)]
@@ -317,7 +317,10 @@ class DistanceConstraints(SpringRows):
 
     def scale_calls(self) -> list[Call]:
         """What `begin_substep` does again for other compliances in the same array, but for `reweigh_calls`."""
-        found = [Call("scale_rows", 0, (self.compliance, self.h**2, self.alpha))]
+        found = [
+            Call("scale_rows", 0, (self.compliance, self.h**2, self.alpha)),
+            Call("strain_rows", 0, (self.alpha, self.rest_lengths, self.strain_of_one())),
+        ]
         for one in (*self.chains, *self.way_back):
             found.append(Call("take_rows", 0, (self.alpha, one.row_of_step, one.real, one.links.alpha)))
         for swept in (self.sweep, self.around_pins):

@@ -81,16 +81,14 @@ class InflationConstraints(Constraints):
         both = edges, skin.multipliers, own, whole, volume.contents, volume.multipliers, square
         return [*found, Call("respond", 1, (measured, *both))]
 
-    @property
-    def begun(self) -> list[DistanceConstraints]:
-        """The kinds whose multipliers are others than 0 once this one is projected."""
+    def begins(self) -> list[DistanceConstraints]:
         others = self.pressurized.springs[1:] if self.pressurized.carries else []
         return [rows for rows in (self.skin, *others) if rows.active and self.skin.active]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         self.pressurized.begin_pass(p)
         make(kernels, self.calls(True, True), p, x)
-        for rows in self.begun:
+        for rows in self.begins():
             rows.fresh = False
         self.pressurized.carries = False  # once in a substep
 

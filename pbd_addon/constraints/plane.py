@@ -93,7 +93,7 @@ class PlaneConstraints(Constraints):
         if rigid.active:
             order = np.argsort(rigid.number[particles] >= 0, kind="stable")
             self.particles, self.body = particles[order], body[order]
-            self.soft = slice(0, np.count_nonzero(rigid.number[particles] < 0))
+            self.soft = slice(0, int(np.count_nonzero(rigid.number[particles] < 0)))
         self.place = np.zeros(3), np.zeros(3), np.zeros(3)
         self.lay_path((plane.point, plane.normal), (plane.point, plane.normal))
         self.multipliers, self.push = np.zeros(len(particles)), np.zeros(len(particles))

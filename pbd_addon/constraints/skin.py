@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..kernels import Kernels
@@ -149,8 +151,8 @@ class PressurizedSkin(SkinMasses):
         """
         if not self.active or not self.has_passed:
             return
-        call = self.rebound_call(one_by_one)
-        kernels.rebound(p, x, v, self.before, *call.arguments)
+        given: Any = self.rebound_call(one_by_one).arguments
+        kernels.rebound(p, x, v, self.before, *given)
 
     def rebound_call(self, one_by_one: bool) -> Call:
         """What `rebound` calls, given p, x, v and positions before the substep."""

@@ -11,7 +11,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..kernels import Kernels
 from ..kernels.protocol.frames import Call
 from ..kernels.protocol.inflation import Measured, SkinRows
 from ..kernels.protocol.motion import Islands
@@ -25,7 +24,7 @@ from ..kernels.protocol.skins import (
     SkinParticles,
 )
 from ..settings.solver_settings import SolverSettings
-from .base import NO_STIFFNESS, NOTHING
+from .base import NO_STIFFNESS
 from .distance import DistanceConstraints
 from .struts import StrutConstraints
 from .volume import VolumeConstraints
@@ -226,8 +225,9 @@ class SkinMasses:
         """Make the arrays that substeps fill, and those that are the same in all."""
         volume, n, count = self.volume, len(self.w), len(self.volume.pieces)
         changed, grades, heavy = np.zeros(1, bool), np.full((2, count), np.nan), self.w.copy()
-        numbers = [np.zeros(count) for _ in range(5)]
-        self.now = SkinNow(changed, grades, numbers[0], heavy, *numbers[1:], np.zeros(len(self.island_masses)))
+        strain, kept, pressures, aim, away = np.zeros((5, count))
+        taken = np.zeros(len(self.island_masses))
+        self.now = SkinNow(changed, grades, strain, heavy, kept, pressures, aim, away, taken)
         self.heavy, self.sums = heavy, np.zeros(count)
         gradients = np.zeros((3, n))
         blown = gradients if volume.factors is None else np.zeros((3, n))
@@ -264,9 +264,7 @@ class SkinMasses:
         softened = np.exp(STRAIN_STEP * np.round(np.log(self.softness) / STRAIN_STEP))
         of_piece = self.held, self.ratio, self.from_weight, volume.target, self.steps
         fixed = volume.sets_pressure | self.filled
-        found = SkinLoads(
-            set_strain, sizes, self.scale, self.softness, softened, *of_piece, fixed, volume.working
-        )
+        found = SkinLoads(set_strain, sizes, self.scale, self.softness, softened, *of_piece, fixed, volume.working)
         self.loads = found if self.is_plain else None
         return found
 
@@ -290,9 +288,7 @@ class SkinMasses:
         calls.append(Call("weigh_skin", 0, (self.sums, *weighed)))
         for rows, tensions, piece, carried in zip(self.springs, before.tensions, self.pieces, self.carried):
             own = SkinRows(rows.rows.indices, rows.rest_lengths, rows.compliance, piece)
-            limits = CarriedLimits(
-                CARRIED_SHARE, SWEPT_SOFTNESS, OWN_SHARE, MOST_CARRIED * h**2, rows is self.struts
-            )
+            limits = CarriedLimits(CARRIED_SHARE, SWEPT_SOFTNESS, OWN_SHARE, MOST_CARRIED * h**2, rows is self.struts)
             given = own, tensions, carried, limits, now, loads.softened, h**2
             calls.append(Call("carry_tensions", 2, given))
         return calls
@@ -301,8 +297,7 @@ class SkinMasses:
         """The calls that fill what a substep leaves: tensions of each kind of rows, and what is of pieces."""
         volume, square = self.volume, self.h**2
         calls = [
-            Call("keep_tensions", 0, (rows.multipliers, square, tensions))
-            for rows, tensions in zip(self.springs, left)
+            Call("keep_tensions", 0, (rows.multipliers, square, tensions)) for rows, tensions in zip(self.springs, left)
         ]
         given = volume.surface(volume.kernels), volume.multipliers, volume.last, self.most_away, self.now, square
         return [*calls, Call("keep_skin", 1, (*given, SkinMemory(*left[len(self.springs) :])))]
@@ -399,7 +394,7 @@ class SkinMasses:
         if len(memory) != self.places[-1].stop:
             return None
         count = len(self.springs)
-        left = left or [memory[place] for place in self.places]
+        left = list(left or (memory[place] for place in self.places))
         return Before(left[:count], SkinMemory(*left[count:]))
 
     def pressures(self, memory: np.ndarray) -> np.ndarray:

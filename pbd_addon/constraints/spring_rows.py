@@ -87,7 +87,7 @@ class SpringRows(Constraints):
         if compliance is not None and not np.isnan(compliance).all():
             self.own_compliance = compliance[order]
         self.multipliers = np.zeros(len(order))
-        self._strain_of_one: np.ndarray | None = None
+        self._strain_of_one, self._is_stale = NOTHING, True
         self.relaxed = False
         self._reweighed, self.softness, self.released = False, NOTHING, NOTHING
 
@@ -234,8 +234,11 @@ class SpringRows(Constraints):
 
     def strain_of_one(self) -> np.ndarray:
         """Elastic strain of each row by a multiplier of 1 in a substep of h, (m,)."""
-        if self._strain_of_one is None:
-            self._strain_of_one = -self.alpha[0] / self.rest_lengths
+        if self._is_stale:
+            if len(self._strain_of_one) != len(self.rest_lengths):
+                self._strain_of_one = np.zeros(len(self.rest_lengths))
+            self.kernels.strain_rows(self.alpha, self.rest_lengths, self._strain_of_one)
+            self._is_stale = False
         return self._strain_of_one
 
     def residual(self, p: np.ndarray) -> Residual:

@@ -72,7 +72,7 @@ class Returning(Checked):
 
 
 class Own(NamedTuple):
-    """A kind of springs, the share of its tension that each row loses, (m,), and what is remembered of it, (m,) each."""
+    """A kind of springs, which share of its tension each row loses, and what is remembered of it, (m,) each."""
 
     kind: DistanceConstraints
     lost: np.ndarray
@@ -181,7 +181,7 @@ class Releasing(Stretched):
 
     def prepare(self, h: float) -> bool:
         self._h = h
-        return all(kind.name not in ("tether", "levels") for kind in self.frame.model.constraints)  # strain is softness
+        return True
 
     def predict_calls(self) -> list[Call]:
         """Springs are as soft as the last substep has left them; skins under pressure follow."""

@@ -8,6 +8,7 @@ them, and what pushes a skin from outside moves all of it (`rebound`). Why, and 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -102,9 +103,9 @@ class PressurizedFrame(Acting):
         is_blown = self._before is not None and self._is_blown
         skin.begin_substep(kernels, self.memory["carried"], substep.x, h)
         if skin.corrects_fall or is_blown:
-            fall = self._fall(is_blown)
+            given: Any = self._fall(is_blown).arguments
             before = self._before if self._before is not None else substep.v
-            kernels.correct_fall(substep.p, substep.x, substep.v, before, *fall.arguments)
+            kernels.correct_fall(substep.p, substep.x, substep.v, before, *given)
 
     def _fall(self, is_blown: bool) -> Call:
         model = self.frame.model

@@ -107,6 +107,8 @@ class FusedSubsteps:
                 contact.idle(schedule.h, schedule.ends[first : first + done])
             for plane in self.frame.model.plane_constraints if done and not self._touches else ():
                 plane.begin_substep(schedule.h, schedule.ends[first + done - 1])
+            for one in self.frame.acting if done else ():
+                one.ran()
             self.frame.watch.lap("substeps")
         return done, past
 
@@ -115,7 +117,7 @@ class FusedSubsteps:
     ) -> tuple[int, Past | None]:
         frame, model, state, kernels = self.frame, self.frame.model, self.frame.state, self.frame.kernels
         ends = stop == len(schedule.ends)
-        if not all([one.prepare(schedule.h) for one in frame.acting]):
+        if not all(one.prepare(schedule.h) for one in frame.acting):
             return 0, past
         for kind in _fused(model, self._touches):
             kind.begin_substep(schedule.h, 1.0)
@@ -150,8 +152,6 @@ class FusedSubsteps:
             around,
         )
         state.x, state.v = motion.x, motion.v
-        for one in frame.acting if done else ():
-            one.ran()
         if done and schedule.second_order:
             duration = float(schedule.durations[first + done - 1])
             past = Past(motion.past_x, motion.past_slowed, duration, motion.past_v, sinces[done - 1])
@@ -256,14 +256,14 @@ def _words(frame: Frame, touching: bool) -> Words | None:
             if len(words) < len(calls):
                 return None
             written.append(np.concatenate([_IDS, *words]))
-        known = model.scratch["words"] = key, lists, (*written[:2], Around(*written[2:], touching))
+        known = model.scratch["words"] = key, lists, (*written[:2], Around(written[2], written[3], touching))
     return known[2]
 
 
 def _calls(frame: Frame, last: bool, touching: bool) -> list[Call] | None:
     """The calls of a substep, as the solver makes them; None if a kind makes others."""
     acting, planes = _fused(frame.model, touching), frame.model.plane_constraints
-    found, seen = [call for kind in acting for call in kind.begin_calls()], set()
+    found, seen = [call for kind in acting for call in kind.begin_calls()], set[Constraints]()
     left_out = [kind for kind in (*planes, frame.model.contact) if kind not in acting]
     sequence = [kind for kind in frame.sequence if kind not in left_out]
     for _, kinds in itertools.groupby(sequence, lambda kind: id(kind.inverse_masses)):
@@ -275,7 +275,7 @@ def _calls(frame: Frame, last: bool, touching: bool) -> list[Call] | None:
             calls = kind.calls(last or not kind.once_apart, kind not in seen)
             if calls is None:
                 return None
-            seen.update((kind, *kind.begun))
+            seen.update((kind, *kind.begins()))
             found += calls
         if w is not None:
             found.append(Call("unpack", 2, ()))

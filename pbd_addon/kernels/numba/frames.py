@@ -22,8 +22,8 @@ from .contact import closing_motion, near_candidates
 from .inflation import hold_volume, measure_skin, pull_along, respond
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
-from .planes import project_floor, rub_floor
 from .packing import lean, note, pack, straighten, unpack
+from .planes import project_floor, rub_floor
 from .projections import (
     project_attachment,
     project_dihedral,
@@ -43,7 +43,7 @@ from .skins import (
     undo_momentum,
     weigh_skin,
 )
-from .springs import release_rows, rescale, scale_rows, soften_rows, take_rows
+from .springs import release_rows, rescale, scale_rows, soften_rows, strain_rows, take_rows
 from .steps import extrapolate, predict, velocities
 
 
@@ -83,7 +83,7 @@ REPEATED = (
     *((project_rubbing, 2), (measure_skin, 1), (pull_along, 1), (respond, 1), (hold_volume, 1), (undo_momentum, 2)),
     *((sum_tensions, 0), (weigh_skin, 0), (carry_tensions, 2), (rescale, 0), (correct_fall, 4)),
     *((keep_tensions, 0), (keep_skin, 1), (release_rows, 1), (soften_rows, 0), (scale_rows, 0), (take_rows, 0)),
-    *((rebound, 4), (project_floor, 2), (rub_floor, 2)),
+    *((rebound, 4), (project_floor, 2), (rub_floor, 2), (strain_rows, 0)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -98,7 +98,7 @@ _measure_skin, _pull_along, _respond, _hold_volume, _undo_momentum = (caller(eac
 _sum_tensions, _weigh_skin, _carry_tensions, _rescale, _correct_fall = (caller(each) for each, _ in REPEATED[28:33])
 _keep_tensions, _keep_skin, _release_rows, _soften_rows = (caller(each) for each, _ in REPEATED[33:37])
 _scale_rows, _take_rows, _rebound = (caller(each) for each, _ in REPEATED[37:40])
-_project_floor, _rub_floor = (caller(each) for each, _ in REPEATED[40:])
+_project_floor, _rub_floor, _strain_rows = (caller(each) for each, _ in REPEATED[40:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -210,6 +210,8 @@ def _repeat_around(code: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray
             _scale_rows(where, code, here, ())
         elif which == 38:
             _take_rows(where, code, here, ())
+        elif which == 42:
+            _strain_rows(where, code, here, ())
         else:
             _rebound(where, code, here, (p, x, v, before))
         at += code[at + 1]
@@ -341,7 +343,23 @@ def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bo
 
 @kernel(with_table(KERNELS, signature_of(RunSubsteps.__call__)))
 def _run(
-    kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, floors, watch, around
+    kernels,
+    usual,
+    last,
+    plan,
+    ends,
+    motion,
+    gravity,
+    fraction,
+    h,
+    damping,
+    pins,
+    wind,
+    strain,
+    limits,
+    floors,
+    watch,
+    around,
 ):
     k = kernels[0]
     x, v, past_x, past_slowed, past_v = motion

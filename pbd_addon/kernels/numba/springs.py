@@ -42,6 +42,12 @@ def scale_rows(compliance, square, alpha):
 
 
 @kernel()
+def strain_rows(alpha, rest_lengths, strains):
+    for r in range(len(strains)):
+        strains[r] = -alpha[0, r] / rest_lengths[r]
+
+
+@kernel()
 def take_rows(alpha, rows, real, taken):
     for side in range(len(taken)):
         for k in range(len(rows)):

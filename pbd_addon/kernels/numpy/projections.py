@@ -6,7 +6,7 @@ import numpy as np
 
 from ..protocol.guards import TINY
 from ..protocol.projections import LEAST_GIVE
-from .layout import cross as _cross, by_color as _by_color, dot as _dot, scatter as _scatter
+from .layout import by_color as _by_color, cross as _cross, dot as _dot, scatter as _scatter
 
 
 def project_distance(p, x, rows, springs, multipliers, passes):

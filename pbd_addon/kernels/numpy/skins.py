@@ -19,7 +19,7 @@ def weigh_skin(sums, before, loads, limits, particles, exponentials, known, now)
     pressures, displaced, targets, taken = before
     set_strain, sizes, scale, softness, softened, held, ratio, from_weight, target, steps, fixed, works = loads
     least_strain, _, per_load, carried, mass, step, decay, _ = limits
-    changed, grades, mean, heavy, kept, carried_pressures, aim, away, now_taken = now
+    changed, _, mean, heavy, kept, carried_pressures, aim, away, now_taken = now
     strain = set_strain
     if known:
         pulled = np.minimum(np.maximum(np.maximum(held, sums * softness / scale), 0.0), 1.0) * works
@@ -57,7 +57,7 @@ def _weigh(strain, softened, mass, particles, heavy):
 
 def carry_tensions(p, x, rows, tensions, carried, limits, now, softened, square):
     indices, rest_lengths, compliance, pieces = rows
-    stiffness, free, share, own, most, found = carried
+    share, own, most, found = carried[2:]
     changed, _, strain, heavy, kept = now[:5]
     if changed[0]:
         _share(rows, carried, limits, heavy, strain, softened, square)

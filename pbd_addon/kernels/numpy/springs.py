@@ -27,6 +27,10 @@ def scale_rows(compliance, square, alpha):
     np.divide(compliance, square, out=alpha)
 
 
+def strain_rows(alpha, rest_lengths, strains):
+    np.divide(-alpha[0], rest_lengths, out=strains)
+
+
 def take_rows(alpha, rows, real, taken):
     found = alpha.take(rows, axis=1)
     taken[:] = np.where(real, found, taken) if len(real) else found

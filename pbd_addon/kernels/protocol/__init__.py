@@ -25,8 +25,8 @@ from .steps import Steps
 
 
 class Kernels(
-    Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs, Planes,
-    Projections, Skins, SoftSprings, Steps, Protocol,
+    Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs,
+    Planes, Projections, Skins, SoftSprings, Steps, Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""
 

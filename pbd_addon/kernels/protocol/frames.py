@@ -294,8 +294,8 @@ class Frames(Protocol):
             their length (1 + margin max(strain, least) of their body), of others infinite.
         run_substeps: Substeps of h, see `solver`, by the words of their calls: `usual`, and `last` for the last one if
             it `ends` the frame. It runs all of the plan or up to the first one that is over the limits, or in which
-            planes or contact may have something to do, of which no motion stays; how many, and the motion then. None for
-            both where a backend cannot.
+            planes or contact may have something to do, of which no motion stays; how many, and the motion then. None
+            for both where a backend cannot.
     """
 
     encode: Encode | None

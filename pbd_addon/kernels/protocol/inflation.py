@@ -126,7 +126,7 @@ class Inflation(Protocol):
         """The volumes of `measure_volume` alone, (pieces,) [m³]."""
 
     def measure_volume(self, p: Vectors, surface: Surface, piece_count: int) -> tuple[DenseNumbers, Vectors]:
-        """`volume_gradients` of particles at p (3, n), rims getting those of their caps: (pieces,) [m³], (3, n) [m²]."""
+        """`volume_gradients` of particles at p, in which rims have those of their caps: (pieces,) [m³], (3, n) [m²]."""
 
     def tension_pattern(
         self,

@@ -29,7 +29,6 @@ from .arrays import (
     IdColumns,
     Ids,
     IndexColumns,
-    Indices,
     Numbers,
     Vectors,
 )

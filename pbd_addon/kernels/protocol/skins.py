@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from .arrays import Columns, DenseIds, DenseNumbers, Flags, Ids, IndexColumns, Numbers, Vectors
+from .arrays import Columns, DenseIds, DenseNumbers, Flags, Ids, Numbers, Vectors
 from .inflation import SkinRows, Surface
 from .motion import Islands
 
@@ -140,8 +140,8 @@ class CarriedLimits(NamedTuple):
 
 
 class WholePieces(NamedTuple):
-    """Masses of particles (n,) [kg], the island of each (n,) int, masses of islands and whether they are free (islands,),
-    their acceleration by gravity (3, islands) [m/s²], and whether they meet only colliders.
+    """Masses of particles (n,) [kg], the island of each (n,) int; of islands the masses and whether they are free,
+    (islands,) each, and how gravity accelerates them, (3, islands) [m/s²]; and whether they meet only colliders.
     """
 
     masses: DenseNumbers
@@ -232,7 +232,7 @@ class Skins(Protocol):
     def undo_momentum(
         self, p: Vectors, x: Vectors, start: Vectors, islands: Islands, gain: Columns, after: Vectors
     ) -> None:
-        """Add to p `gain` (1, islands) times the rigid part of what has moved it from `start`, and note it in `after`."""
+        """Add to p `gain` (1, islands) times the rigid part of its way from `start`, and note it in `after`."""
 
     def rebound(
         self,

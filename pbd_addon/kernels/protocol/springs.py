@@ -44,7 +44,10 @@ class SoftSprings(Protocol):
         """Compliance (sides, m), in place: that which is given, in tension times both factors, (m,) each or (0,)."""
 
     def scale_rows(self, compliance: Columns, square: float, alpha: Columns) -> None:
-        """alpha = compliance / square, in place."""
+        """Alpha = compliance / square, in place."""
+
+    def strain_rows(self, alpha: Columns, rest_lengths: Numbers, strains: Numbers) -> None:
+        """Elastic strains of rows by a multiplier of 1, in place."""
 
     def take_rows(self, alpha: Columns, rows: Indices, real: Flags, taken: Columns) -> None:
         """taken[:, k] = alpha[:, rows[k]], in place, but where it is not real; real (0,): it is everywhere."""
