@@ -134,7 +134,7 @@ BALLOONS: dict[str, Callable[[], Scene]] = {
 def hammock() -> Body:
     """Heavy, soft cloth that loses half of the work when it springs back, and follows tethers."""
     vertices, faces = jittered_sheet(17)
-    material = Material(density=2.0, stretch=2000.0, resilience=0.5)
+    material = Material(density=2.0, stretch=100.0, shear=100.0, resilience=0.5)
     return Body(vertices * np.array([0.98, 1.0, 1.0]), faces, material, pins=range(289)[::16], rest_vertices=vertices)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..protocol.guards import SMALLEST
 from .compile import helper, kernel
+from .vectors import cross, dot, load, store, vector_of
 
 
 @helper
@@ -38,24 +39,23 @@ def _closed(p: np.ndarray, surface: Any) -> np.ndarray:
 
 @kernel()
 def volume_gradients(q, triangles, pieces, piece_count):
-    volumes, gradients = np.zeros(piece_count), np.zeros((3, q.shape[1]))
+    n, volumes = q.shape[1], np.zeros(piece_count)
+    places, found, gradients = np.empty((n, 4)), np.zeros((n, 4)), np.empty((3, n))
+    for m in range(n):
+        i = np.uint64(m)
+        store(places, i, vector_of(q[0, i], q[1, i], q[2, i]))
     for t in range(triangles.shape[1]):
         i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
-        ax, ay, az = q[0, i], q[1, i], q[2, i]
-        bx, by, bz = q[0, j], q[1, j], q[2, j]
-        cx, cy, cz = q[0, k], q[1, k], q[2, k]
-        ux, uy, uz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-        volumes[pieces[t]] += ux * ax + uy * ay + uz * az
-        gradients[0, i] += ux
-        gradients[1, i] += uy
-        gradients[2, i] += uz
-        gradients[0, j] += cy * az - cz * ay
-        gradients[1, j] += cz * ax - cx * az
-        gradients[2, j] += cx * ay - cy * ax
-        gradients[0, k] += ay * bz - az * by
-        gradients[1, k] += az * bx - ax * bz
-        gradients[2, k] += ax * by - ay * bx
-    return volumes / 6.0, gradients / 6.0
+        a, b, c = load(places, i), load(places, j), load(places, k)
+        area = cross(b, c)
+        volumes[pieces[t]] += dot(area, a)
+        store(found, i, load(found, i) + area)
+        store(found, j, load(found, j) + cross(c, a))
+        store(found, k, load(found, k) + cross(a, b))
+    for axis in range(3):
+        for m in range(n):
+            gradients[axis, m] = found[m, axis] / 6.0
+    return volumes / 6.0, gradients
 
 
 @kernel()
