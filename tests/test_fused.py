@@ -82,17 +82,20 @@ def blown() -> Scene:
     return scene(curtain(), move=move)
 
 
-def in_rounds() -> Scene:
+def in_rounds(*bodies: Body) -> Scene:
     """Springs and bending are solved in turn, as where cloth comes to rest."""
 
     def move(simulation: Simulation, frame: int) -> None:
         state_of(simulation).memory["rounds"]["wanted"] = np.ones(1)
 
-    return scene(curtain(), curtain(Material(bend_damping=0.01), z=1.0, n=9), move=move)
+    return scene(*bodies, move=move)
 
+
+BOARD = Material(bend=5.0)
 
 SCENES: dict[str, Callable[[], Scene]] = {
-    "rounds": in_rounds,
+    "rounds": lambda: in_rounds(curtain(), curtain(Material(bend_damping=0.01), z=1.0, n=9)),
+    "stiff": lambda: in_rounds(curtain(BOARD), curtain(BOARD, z=1.0, n=9, pins=()), curtain(z=2.0)),
     "hanging": lambda: scene(curtain()),
     "triangles": lambda: scene(triangles()),
     "automatic": lambda: scene(triangles(), automatic=True),

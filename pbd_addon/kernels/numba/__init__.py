@@ -17,6 +17,7 @@ from ..numpy import (
 
 if TYPE_CHECKING:
     from .air import *
+    from .blocks import *
     from .bvh import *
     from .chains import *
     from .closest import *
@@ -36,7 +37,7 @@ BEFORE = ("vectors", "compile")
 
 PARTS = (
     *("steps", "packing", "motion", "chains", "projections", "levels", "air"),
-    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "frames"),
+    *("blocks", "bvh", "cones", "closest", "pairs", "contact", "inflation", "frames"),
 )
 
 _imported: list[str] = []

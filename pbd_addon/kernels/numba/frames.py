@@ -13,6 +13,7 @@ import numpy as np
 from ..protocol.arrays import Columns, Flags, Ids, Numbers, Vectors
 from ..protocol.frames import Call, Encode, Floors, Motion, Pins, RunSubsteps, Strain, Watch
 from .air import gusts, push_by_air
+from .blocks import bend_sheet
 from .bvh import deviations
 from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
@@ -67,7 +68,7 @@ REPEATED = (
     *((project_dihedral, 2), (project_tether, 1), (project_attachment, 1), (put, 0)),
     *((gather, 1), (scatter, 1), (project_upper_bound, 0), (subtract, 0), (prolongate, 0), (prolongate, 1)),
     *((clear, 0), (aim, 1), (slacken, 1), (extend, 1), (note, 1), (lean, 1), (straighten, 1)),
-    (project_rubbing, 2),
+    *((project_rubbing, 2), (bend_sheet, 1)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -77,7 +78,7 @@ _pack, _unpack, _chains, _distance, _isometric = (caller(each) for each, _ in RE
 _dihedral, _tether, _attachment, _put = (caller(each) for each, _ in REPEATED[5:9])
 _gather, _scatter, _upper_bound, _subtract, _prolongate = (caller(each) for each, _ in REPEATED[9:14])
 _clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:19])
-_note, _lean, _straighten, _rubbing = (caller(each) for each, _ in REPEATED[19:])
+_note, _lean, _straighten, _rubbing, _sheet = (caller(each) for each, _ in REPEATED[19:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -140,8 +141,10 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
             _lean(where, code, here, (q,))
         elif which == 21:
             _straighten(where, code, here, (q,))
-        else:
+        elif which == 22:
             _rubbing(where, code, here, (q, x))
+        else:
+            _sheet(where, code, here, (q,))
         at += code[at + 1]
 
 
