@@ -146,7 +146,8 @@ def trimmed(picture: np.ndarray) -> np.ndarray:
     """The rows with panels on them, on the gray of the theme."""
     rows = np.flatnonzero(picture[:, picture.shape[1] // 2, 3] > 0.5)
     picture = picture[: rows[-1] + 1].copy()
-    share = picture[:, :, 3:]
+    drawn = picture[:, :, :3].any(axis=2, keepdims=True)  # Beside the panels the region is black, with an alpha of 1.
+    share = picture[:, :, 3:] * drawn
     picture[:, :, :3] = picture[:, :, :3] * share + BACKGROUND * (1.0 - share)
     return picture
 
