@@ -286,6 +286,12 @@ def test_flat_bends():
     compare("flat_bends", case.p, Rows(np.ascontiguousarray(indices)), stencils, facing)
 
 
+def test_hinge_changes():
+    case = Case()
+    hinges = np.array(case.mesh.hinges.T, np.int64)
+    compare("hinge_changes", case.p, hinges, case.x - case.p, np.roll(case.p, 1, axis=0))
+
+
 def test_volume():
     vertices, triangles = icosphere(2, 0.5)
     vertices = np.concatenate([vertices, 0.3 * vertices + np.array([2.0, 0.0, 0.0])])

@@ -154,6 +154,12 @@ def flat_bends(x, indices, stencils, facing):
     return _dot(np.einsum("ijk,jk->ik", q, stencils), _mean_normal(q, facing))
 
 
+def hinge_changes(x, hinges, one, other):
+    angles, gradients = dihedral_angles(x[:, hinges])
+    by_one, by_other = (np.abs(np.einsum("ijk,ijk->k", gradients, way[:, hinges])) for way in (one, other))
+    return angles, by_one, by_other
+
+
 def volume_gradients(q, triangles, pieces, piece_count):
     a, b, c = q.take(triangles, axis=1).swapaxes(0, 1)
     of_a, of_b, of_c = _cross(b, c), _cross(c, a), _cross(a, b)

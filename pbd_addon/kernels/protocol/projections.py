@@ -171,6 +171,13 @@ class Projections(Protocol):
     def flat_bends(self, x: Vectors, indices: IndexColumns, stencils: Columns, facing: DenseNumbers) -> DenseNumbers:
         """C of isometric hinges along their mean normals, see `Rubbing`, (m,)."""
 
+    def hinge_changes(
+        self, x: Vectors, hinges: IdColumns, one: Vectors, other: Vectors
+    ) -> tuple[DenseNumbers, DenseNumbers, DenseNumbers]:
+        """Angles of hinges (4, m) as in `project_dihedral`, and by how much two ways (3, n) [m] change each, if they
+        were short, as absolute values, (m,) [rad] each.
+        """
+
     def volume_gradients(
         self, q: Vectors, triangles: IndexColumns, pieces: Indices, piece_count: int
     ) -> tuple[DenseNumbers, Vectors]:
