@@ -300,6 +300,12 @@ def test_flat_bends():
     compare("flat_bends", case.p, Rows(np.ascontiguousarray(indices)), stencils, facing)
 
 
+def test_hinge_changes():
+    case = Case()
+    hinges = np.array(case.mesh.hinges.T, np.int64)
+    compare("hinge_changes", case.p, hinges, case.x - case.p, np.roll(case.p, 1, axis=0))
+
+
 def two_balls(is_open: bool) -> tuple[np.ndarray, Surface, np.ndarray]:
     """Positions (3, n), the surfaces of two balls, each of which may have an opening that is capped; edges (2, m)."""
     vertices, triangles = icosphere(2, 0.5)

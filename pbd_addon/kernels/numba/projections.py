@@ -359,6 +359,33 @@ def flat_bends(x, indices, stencils, facing):
     return found
 
 
+@helper
+def _at(x: np.ndarray, i: np.uint64) -> Any:
+    return vector_of(x[0, i], x[1, i], x[2, i])
+
+
+@kernel()
+def hinge_changes(x, hinges, one, other):
+    angles, by_one, by_other = np.empty(hinges.shape[1]), np.empty(hinges.shape[1]), np.empty(hinges.shape[1])
+    for r in range(len(angles)):
+        i, j, m, n = np.uint64(hinges[0, r]), np.uint64(hinges[1, r]), np.uint64(hinges[2, r]), np.uint64(hinges[3, r])
+        start = _at(x, i)
+        edge, left, right = _at(x, j) - start, _at(x, m) - start, _at(x, n) - start
+        first, second = cross(edge, left), cross(right, edge)
+        length = sqrt(dot(edge, edge)) + TINY
+        angles[r] = atan2(dot(cross(first, second), edge) / length, dot(first, second))
+        least = TINY * length**4
+        first = (1.0 / max(dot(first, first), least)) * first
+        second = (1.0 / max(dot(second, second), least)) * second
+        along, beside = dot(left, edge) / length, dot(right, edge) / length
+        for gone, found in ((one, by_one), (other, by_other)):
+            from_start, to_end = _at(gone, i), _at(gone, j)
+            of_first = along * to_end + (length - along) * from_start - length * _at(gone, m)
+            of_second = beside * to_end + (length - beside) * from_start - length * _at(gone, n)
+            found[r] = abs(dot(first, of_first) + dot(second, of_second))
+    return angles, by_one, by_other
+
+
 @kernel()
 def project_attachment(p, pins, multipliers):
     indices, targets, weights, alpha, k = pins

@@ -154,6 +154,12 @@ def flat_bends(x, indices, stencils, facing):
     return _dot(np.einsum("ijk,jk->ik", q, stencils), _mean_normal(q, facing))
 
 
+def hinge_changes(x, hinges, one, other):
+    angles, gradients = dihedral_angles(x[:, hinges])
+    by_one, by_other = (np.abs(np.einsum("ijk,ijk->k", gradients, way[:, hinges])) for way in (one, other))
+    return angles, by_one, by_other
+
+
 def project_attachment(p, pins, multipliers):
     indices, targets, weights, alpha, k = pins
     q = p.take(indices, axis=1)

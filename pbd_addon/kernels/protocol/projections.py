@@ -170,6 +170,13 @@ class Projections(Protocol):
     def flat_bends(self, x: Vectors, indices: IndexColumns, stencils: Columns, facing: DenseNumbers) -> DenseNumbers:
         """C of isometric hinges along their mean normals, see `Rubbing`, (m,)."""
 
+    def hinge_changes(
+        self, x: Vectors, hinges: IdColumns, one: Vectors, other: Vectors
+    ) -> tuple[DenseNumbers, DenseNumbers, DenseNumbers]:
+        """Angles of hinges (4, m) as in `project_dihedral`, and by how much two ways (3, n) [m] change each, if they
+        were short, as absolute values, (m,) [rad] each.
+        """
+
     def project_attachment(self, p: Vectors, pins: Attached, multipliers: Columns) -> None:
         """C = p - target, a vector. multipliers (3, m)."""
 
