@@ -1275,3 +1275,19 @@ def test_the_cache_serves_all_processes_and_the_package_under_any_name():
         loaded.append(done.stdout.count("data loaded from"))
     assert loaded[0] > 15
     assert loaded == [loaded[0]] * 3
+
+
+@pytest.mark.parametrize("pinned", [0, 12, 30])
+def test_sheet(pinned):
+    """A flat plate whose first column, or some, are pinned, or which is free; twice in a substep."""
+    vertices, quads = grid(11, 7, 1.0, 0.7)
+    body = Body(vertices, quads, dataclasses.replace(Material.preset("Leather"), bend=50.0), range(pinned))
+    simulation = Simulation([body], kernels="numpy", self_collision=False)
+    plates = find(simulation, "plate bend")
+    plates.begin_substep(DT / 20, 1.0)
+    random = np.random.default_rng(0)
+    p = np.ascontiguousarray(vertices.T + 0.02 * random.standard_normal(vertices.T.shape))
+    for fresh in (True, False):
+        (call,) = plates.calls(True, fresh)
+        compare(call.kernel, p, *call.arguments)
+        NUMPY.bend_sheet(p, *call.arguments)
