@@ -51,6 +51,11 @@ class OBJECT_OT_pbd_catch_up(FrameByFrame, bpy.types.Operator):
     def stopped(self) -> str:
         return "" if self._played else super().stopped()  # Who stops playback knows of no catch-up.
 
+    def give_up(self, context: Context) -> Result:
+        if self._played:  # In the middle of a frame cloth is still that of the one before, and nothing else is.
+            session.go_to_last_simulated(context.scene)
+        return {"CANCELLED"}
+
 
 def begin_where_late(scene: Scene) -> None:
     """After a frame change: catch up with the frame on show, if that is to be done with progress and Esc."""

@@ -84,6 +84,8 @@ def line(context: Context) -> tuple[str, Icon, bool]:
         return iface("Joins at frame {frame}, or on Reset").format(frame=first), "INFO", False
     if running is not None and running.scene_sim is not None and running.scene_sim.is_edited(context.object):
         return iface("Edited: press Reset to start from it"), "INFO", False
+    if session.is_behind(context.scene) and not is_playing(context):
+        return iface("Simulated up to frame {frame}").format(frame=running.last_frame), "TIME", False
     found = causes.colliders(running, context.object) if running is not None else []
     if found:
         return fitted(context, found[0].text, found[0].name), "ERROR", False
@@ -179,7 +181,9 @@ def draw_line(context: Context, layout: Layout) -> None:
     running = session.get(context.scene)
     if running is None or running.bake is not None or context.object.pbd.baked or alarm:
         return
-    if causes.colliders(running, context.object):
+    if session.is_behind(context.scene):
+        row.operator("object.pbd_catch_up", text="", icon="FF")
+    elif causes.colliders(running, context.object):
         row.operator("object.pbd_show_crossings", text="", icon="RESTRICT_SELECT_OFF").counted = False
     elif has_advice(running):
         row.operator("object.pbd_raise_quality", text="", icon="CHECKMARK")

@@ -284,6 +284,31 @@ def test_cloth_that_is_deleted_in_the_middle_of_a_frame_ends_it_as_esc_does(exte
     assert record is None or (record.bake, record.message) == (None, "")
 
 
+@pytest.mark.parametrize("played", [True, False])
+def test_what_is_stopped_in_the_middle_of_a_frame(extension, session, monkeypatch, played):
+    """Playback stands at the last whole frame; who jumped ahead stays there, and the panel says what is shown."""
+    obj, scene, status = flag(), bpy.context.scene, extension.module("panels.status")
+    go(1)
+    go(2)
+    before = shown(obj)
+    monkeypatch.setattr(extension.bridge("baking.recording"), "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(extension.module("pbd_addon.stepping.fused"), "LONGEST_CALL", 0.0)
+    monkeypatch.setattr(extension.bridge("timeline.follow"), "PATIENCE", 1.0)
+    monkeypatch.setattr(extension.bridge("timeline.cost_estimate"), "SLICED", 0.0)
+    go(3)
+    catch_up = extension.module("operators.catch_up").OBJECT_OT_pbd_catch_up
+    operator = extension.module("operators.frame_by_frame").FrameByFrame()
+    operator.report = lambda _kinds, line: None
+    operator.give_up = lambda context: catch_up.give_up(types.SimpleNamespace(_played=played), context)
+    operator._run = extension.bridge("baking.recording").catching_up(scene)
+    next(operator._run)
+    operator._stop(bpy.context)
+    assert scene.frame_current == (2 if played else 3)
+    assert session.is_behind(scene) != played
+    assert (status.line(bpy.context)[0] == "Simulated up to frame 2") != played
+    assert np.abs(shown(obj) - before).max() < 1e-6
+
+
 def test_the_operator_without_a_window(session):
     flag()
     go(5)

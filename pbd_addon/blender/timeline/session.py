@@ -88,6 +88,21 @@ def replay(scene: Scene, depsgraph: Depsgraph) -> bool:
     return found is not None and show_again(found, scene, depsgraph)
 
 
+def is_behind(scene: Scene) -> bool:
+    """Whether cloth is that of the last simulated frame, while the scene shows a later one of the simulation."""
+    found = get(scene)
+    if found is None or found.scene_sim is None or found.bake:
+        return False
+    return found.last_frame < min(last_shown(scene), last_live_frame(scene))
+
+
+def go_to_last_simulated(scene: Scene) -> None:
+    """Show the last simulated frame, if the scene shows a later one of the simulation."""
+    if is_behind(scene):
+        found = _records[scene.session_uid]
+        scene.frame_set(timeline_frames(scene, found.first_frame, found.last_frame)[1])
+
+
 def is_visiting(scene: Scene) -> bool:
     """Whether we are changing frames ourselves, to evaluate missing ones."""
     found = _records.get(scene.session_uid)
