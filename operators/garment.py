@@ -130,7 +130,7 @@ class MESH_OT_pbd_garment_from_selection(Action, bpy.types.Operator):
             made.data.vertices.foreach_set("select", np.isin(np.arange(len(made.data.vertices)), freed.crossing))
             said = rpt("{count} vertices of '{name}' still go through something: leave out the faces there")
             self.report({"WARNING"}, said.format(count=len(freed.crossing), name=made.name))
-        said = rpt("'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them")
+        said = rpt("'{name}' has {count} vertices; {left} faces left out: there was no room for them")
         pieces = 1
         if not freed.left_out:
             said = rpt("'{name}' has {count} vertices")

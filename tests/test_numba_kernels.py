@@ -20,19 +20,33 @@ pytest.importorskip("numba", reason="Numba is not installed in this Python")
 from helpers.batches import find
 from helpers.meshes import grid, icosphere
 from pbd_addon import Body, Collider, Material, Plane, Simulation
+from pbd_addon.arrays.distinct import distinct
 from pbd_addon.constraints.base import laid_out, sort_rows
 from pbd_addon.constraints.chains import find_families, lay_out
 from pbd_addon.constraints.rigid_contacts import NO_PLANES
+from pbd_addon.constraints.skin_masses import EXPONENTIALS
 from pbd_addon.contact.bvh import median_split_order
 from pbd_addon.kernels import EDGES, FACE, POINTS, Kernels, load
 from pbd_addon.kernels.numba.chains import BLOCK
 from pbd_addon.kernels.numba.compile import for_python
 from pbd_addon.kernels.protocol.air import Sails
 from pbd_addon.kernels.protocol.chains import Along, Links
-from pbd_addon.kernels.protocol.inflation import Balance, Carried, Skin, SkinRows, Volumes
+from pbd_addon.kernels.protocol.inflation import Contents, Measured, Skin, SkinRows, Surface
 from pbd_addon.kernels.protocol.motion import Islands
 from pbd_addon.kernels.protocol.pairs import Bounds, Primitives
+from pbd_addon.kernels.protocol.planes import Floor
 from pbd_addon.kernels.protocol.projections import Attached, Colored, FlatHinges, Hinges, Rubbing, Springs, Tethered
+from pbd_addon.kernels.protocol.skins import (
+    CarriedLimits,
+    CarriedRows,
+    SkinLimits,
+    SkinLoads,
+    SkinMemory,
+    SkinNow,
+    SkinParticles,
+    WholePieces,
+)
+from pbd_addon.kernels.protocol.springs import Release
 
 ROOT = Path(__file__).resolve().parent.parent
 NUMPY, NUMBA = load("numpy"), load("numba")
@@ -292,53 +306,171 @@ def test_hinge_changes():
     compare("hinge_changes", case.p, hinges, case.x - case.p, np.roll(case.p, 1, axis=0))
 
 
-def test_volume():
+def two_balls(is_open: bool) -> tuple[np.ndarray, Surface, np.ndarray]:
+    """Positions (3, n), the surfaces of two balls, each of which may have an opening that is capped; edges (2, m)."""
     vertices, triangles = icosphere(2, 0.5)
-    vertices = np.concatenate([vertices, 0.3 * vertices + np.array([2.0, 0.0, 0.0])])
-    faces = np.concatenate([triangles, triangles + len(vertices) // 2]).T.astype(np.int64)
-    surface = vertices.T.copy(), Rows(faces), Rows(np.repeat([0, 1], len(triangles))), 2
-    compare("volume_gradients", *surface)
-    compare("enclosed_volumes", *surface)
+    count, edges = len(vertices), Body(vertices, triangles).mesh.edges.T
+    faces = triangles.T
+    rim = np.zeros(0, int)
+    if is_open:
+        around = triangles[(triangles == 0).any(axis=1)]
+        rim = distinct(around)[1:].astype(int)
+        faces = np.concatenate([triangles[(triangles != 0).all(axis=1)], around]).T
+        faces = np.where(faces == 0, 2 * count, faces)
+    second = np.where(faces == 2 * count, 2 * count + 1, faces + count)
+    p = np.concatenate([vertices, 0.3 * vertices + np.array([2.0, 0.0, 0.0])]).T.copy()
+    caps = 2 * is_open
+    surface = Surface(
+        Rows(np.concatenate([faces, second], axis=1).astype(np.int64)), Rows(np.repeat([0, 1], faces.shape[1])),
+        np.concatenate([rim, rim + count]), np.repeat(np.arange(caps), len(rim)), np.full(caps, float(len(rim))),
+    )  # fmt: skip
+    return p, surface, np.concatenate([edges, edges + count], axis=1).astype(np.int64)
+
+
+def contents(random: np.random.Generator) -> Contents:
+    """One piece that holds gas, one whose pressure is set."""
+    return Contents(
+        *random.uniform(0.1, 0.5, (3, 2)), np.array([np.inf, 0.2]), *random.uniform(0.01, 0.1, (2, 2)),
+        np.array([False, False]), np.array([True, True]), np.array([False, True]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_volume(is_open):
+    p, surface, _ = two_balls(is_open)
+    random = np.random.default_rng(3)
+    compare("enclosed_volumes", p, surface, 2)
+    compare("measure_volume", p, surface, 2)
+    pieces, k, n = np.repeat([0, 1], p.shape[1] // 2), random.uniform(0.5, 1.0, 2), p.shape[1]
+    inside = contents(random)
+    compare("volume_errors", random.uniform(0.1, 0.6, 2), inside, np.array([1e-3, 1e-2]), 1e-3)
+    push = random.uniform(50.0, 500.0, n)
+    for held in (
+        inside,
+        inside._replace(holds=np.array([True, True]), gas=np.zeros(2), fixed=np.array([False, False])),
+    ):
+        compare("hold_volume", p, surface, push, pieces, k, held, np.array([1e-3, 1e-2]), np.zeros(2), 1e-3)
+    measured = Measured(*(np.zeros(shape) for shape in ((3, n), 2, (3, n), (3, n), (3, n))))
+    factors = random.uniform(0.5, 1.5, n)
+    compare("measure_skin", p, surface, factors, pieces, np.array([1e-4, 2e-4]), np.zeros(2), measured)
 
 
 @pytest.mark.parametrize("carries", [False, True])
 @pytest.mark.parametrize("sides", [1, 2])
 def test_inflation(sides, carries):
-    """Two balls with pressure and one without."""
-    vertices, triangles = icosphere(2, 0.5)
-    count, mesh = len(vertices), Body(vertices, triangles).mesh
+    """Two balls with pressure; and one of them without."""
+    p, _, indices = two_balls(False)
     random = np.random.default_rng(6)
-    p = np.concatenate([vertices.T * size + [[3.0 * size], [0.0], [0.0]] for size in (1.0, 0.4, 0.7)], axis=1)
+    n, m = p.shape[1], indices.shape[1]
     p = np.ascontiguousarray(p + 0.01 * random.standard_normal(p.shape))
-    indices = np.concatenate([mesh.edges.T + k * count for k in range(3)], axis=1).astype(np.int64)
-    pieces, row_pieces = np.repeat([0, 1, 2], count), np.repeat([0, 1, 2], len(mesh.edges))
-    m = len(row_pieces)
-    gradients, w = p * random.uniform(0.01, 0.02, p.shape), random.uniform(50.0, 500.0, 3 * count)
+    pieces, row_pieces = np.repeat([0, 1], n // 2), np.repeat([0, 1], m // 2)
+    gradients, w = p * random.uniform(0.01, 0.02, p.shape), random.uniform(50.0, 500.0, n)
     multipliers, lengths = random.uniform(-1e-5, 1e-5, m), random.uniform(0.05, 0.2, m)
     carried, pull = random.uniform(-1e-5, 1e-5, m), random.uniform(-1e-5, 1e-5, p.shape)
     edges = SkinRows(Rows(indices), lengths, random.uniform(1.0, 300.0, (sides, m)), row_pieces)
     if not carries:
         carried, pull = carried[:0], np.zeros((3, 0))
-    skin = Skin(w, pieces, np.array([True, False, True]))
-    arguments = p, gradients, edges, multipliers, carried, pull, skin
-    compare("tension_pattern", *arguments)
-    pattern, force, sums = NUMPY.tension_pattern(*(laid(argument, NUMPY) for argument in arguments))
-    assert (pattern > 0.0).any()
-    assert (sums[:4, 0] != 0.0).all()
     compare("edge_forces", p, Rows(indices), multipliers)
-    size, push = random.uniform(-1.0, 1.0, (2, 3))
-    compare("inflate", p, gradients, skin, pattern, force, pull, size, push, row_pieces, multipliers)
-    kept, share, own, most = random.uniform(size=3), *random.uniform(size=(2, m)), random.uniform(0.0, 1e-5, m)
-    softness = random.uniform(0.0, 1e-3, (sides, m))
-    before = Carried(random.uniform(-2.0, 5.0, m), kept, share, own, most)
-    compare("carried_tensions", p, edges._replace(alpha=softness), before, 2e-3)
-    some = random.uniform(-1.0, 1.0, (6, 8))
-    works, fixed = np.repeat([True, True, True, False], 2), np.tile([False, True], 4)
-    compare("balance", Balance(*some, works, fixed))
-    relaxed = random.uniform(0.5, 1.0, 3), works[4:7], fixed[:3]
-    compare("project_volume", p, gradients, w, pieces, Volumes(*random.uniform(0.0, 1.0, (2, 3)), *relaxed))
-    stiffness = random.uniform(0.0, 1e6, m) * (row_pieces > 0)
-    compare("carried_shares", w, Rows(indices), stiffness, random.uniform(size=m) > 0.5, 2e-3, 0.8, 0.2, 0.5)
+    compare("pull_along", p, Rows(indices), 0.5 * multipliers, multipliers, np.zeros_like(p))
+    for works in (np.array([True, False]), np.array([True, True])):
+        skin = Skin(w, pieces, works)
+        compare("tension_pattern", p, gradients, edges, multipliers, carried, pull, skin)
+        arguments = p, gradients, edges, multipliers, carried, pull.copy(), skin
+        pattern, _, sums = NUMPY.tension_pattern(*(laid(argument, NUMPY) for argument in arguments))
+        assert (pattern > 0.0).any()
+        assert (sums[:4, 0] != 0.0).all()
+        blown = gradients * random.uniform(0.8, 1.2, n)
+        measured = Measured(p, np.array([0.5, 0.2]), gradients, blown, pull)
+        inside = contents(random)._replace(works=works)
+        compare("respond", p, measured, edges, multipliers, carried, skin, inside, np.array([1e-3, 2e-3]), 1e-3)
+
+
+@pytest.mark.parametrize("is_strut", [False, True])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_what_skins_carry_over(sides, is_strut):
+    """What a substep leaves, and what the next one makes of it."""
+    p, surface, indices = two_balls(True)
+    random = np.random.default_rng(8)
+    n, m = p.shape[1], indices.shape[1]
+    pieces, row_pieces = np.repeat([0, 1], n // 2), np.repeat([0, 1], m // 2)
+    lengths, tensions = random.uniform(0.05, 0.2, m), random.uniform(-2.0, 5.0, m)
+    sums = np.zeros(2)
+    compare("sum_tensions", tensions, lengths, row_pieces, sums)
+    NUMPY.sum_tensions(tensions, lengths, row_pieces, sums)
+    before = SkinMemory(random.uniform(0.0, 400.0, 2), *random.uniform(0.01, 0.1, (2, 2)), np.array([0.1, 0.2]))
+    of_piece = random.uniform(0.02, 0.3, (10, 2))
+    of_piece[2] *= 1e4
+    of_piece[-1, 0] = -1.0
+    flags = np.array([False, True]), np.array([True, True])
+    loads, limits = SkinLoads(*of_piece, *flags), SkinLimits(0.03, 1e-4, 2.0, 1e-6, 4e-6, 0.005, 0.9, 0.05)
+    masses, pull = random.uniform(1e-3, 2e-3, n), random.uniform(1e2, 1e4, n)
+    particles = SkinParticles(masses, pull, pieces, random.uniform(size=n) > 0.1)
+    now = SkinNow(np.zeros(1, bool), np.full((2, 2), np.nan), np.zeros(2), np.zeros(n), *np.zeros((5, 2)))
+    for known in (True, False):
+        compare("weigh_skin", sums, before, loads, limits, particles, EXPONENTIALS, known, now)
+    NUMPY.weigh_skin(sums, before, loads, limits, particles, EXPONENTIALS, True, now)
+    assert now.changed[0]
+    rows = SkinRows(Rows(indices), lengths, random.uniform(0.0, 1e-3, (sides, m)), row_pieces)
+    carried = CarriedRows(
+        random.uniform(0.0, 1e6, m) * (row_pieces > 0), random.uniform(size=m) > 0.5, *np.zeros((4, m))
+    )
+    kind = CarriedLimits(0.8, 0.2, 0.5, 4e-6, is_strut)
+    compare("carry_tensions", p, p, rows, tensions, carried, kind, now, loads.softened, 1e-6)
+    compare("keep_tensions", 1e-6 * tensions, 1e-6, np.zeros(m))
+    after = SkinMemory(*np.zeros((4, 2)))
+    compare(
+        "keep_skin",
+        p,
+        surface,
+        np.array([1e-3, 2e-3]),
+        np.array([0.4, 0.2]),
+        np.array([np.inf, 1e-3]),
+        now,
+        1e-6,
+        after,
+    )
+
+
+def test_whole_skins():
+    """Of two pieces one was pushed."""
+    p, _, _ = two_balls(False)
+    random = np.random.default_rng(9)
+    n = p.shape[1]
+    of, masses = np.repeat([0, 1], n // 2), random.uniform(1e-3, 2e-3, n)
+    sums = np.bincount(of, masses)
+    islands, w = Islands(masses, of, sums), np.where(random.uniform(size=n) > 0.1, 1.0 / masses, 0.0)
+    heavy, v = w / random.uniform(1.0, 20.0, n), random.standard_normal((3, n))
+    is_hit = (of == 0) & (random.uniform(size=n) > 0.7)
+    x, inner = p - 0.01 * v, p - 1e-3 * is_hit * v
+    concerned = random.uniform(size=n) > 0.3
+    for is_blown in (True, False):
+        fall = is_blown, (0.1, 0.0, -9.81), random.uniform(size=n), heavy, w, concerned, islands, 1e-6, 1e-3
+        compare("correct_fall", p, x, v, 0.9 * v, *fall)
+    compare("undo_momentum", p, x, x, islands, np.array([[-1.0, 0.0]]), np.zeros_like(p))
+    for alone, outer in ((True, np.zeros((3, 0))), (False, 0.1 * (inner - p))):
+        pieces = WholePieces(*islands, np.array([True, True]), np.outer((0.0, 0.0, -9.81), np.ones(2)), alone)
+        for taken in (np.full(2, 1e-8), np.full(2, 1.0)):
+            compare("rebound", p, x, v, x.copy(), inner, outer, pieces, heavy, taken, 1e-3)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_springs_that_soften(sides):
+    p, _, indices = two_balls(False)
+    random = np.random.default_rng(4)
+    m = indices.shape[1]
+    lengths, given = random.uniform(0.05, 0.2, m), random.uniform(1e-5, 1e-4, (sides, m))
+    back, strains, lost = random.uniform(0.0, 1.0, (3, m))
+    compare("release_rows", p, Rows(indices), lengths, lost, Release(0.3, 0.9, 0.2, 1e-4), back, strains, np.zeros(m))
+    for softness in (1.0 + lost, np.zeros(0)):
+        compare("soften_rows", given, softness, 1.0 + back, np.zeros((sides, m)))
+    compare("scale_rows", given, 1e-6, np.zeros((sides, m)))
+    compare("strain_rows", given, lengths, np.zeros(m))
+    order = random.permutation(m)[: m // 2]
+    for real in (random.uniform(size=m // 2) > 0.5, np.zeros(0, bool)):
+        compare("take_rows", given, Rows(order), real, np.zeros((sides, m // 2)))
+    for gamma in (back, np.zeros(0)):
+        scaled = np.ones(1, bool), random.uniform(50.0, 500.0, p.shape[1]), Rows(indices), np.ones((1, 1)), gamma
+        compare("rescale", *scaled, given, np.zeros((sides, m)))
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -443,10 +575,10 @@ def test_plane():
     m = len(free)
     normal = np.array([0.36, 0.48, 0.8])
     multipliers = np.where(case.some(m) > 0.5, case.some(m, high=1e-4, low=0.0), 0.0)
-    compare(
-        "project_plane", case.p, free, case.w[free], case.some(m, low=0.0, high=0.01), np.array([0.0, 0.1, 0.0]),
-        normal, multipliers,
-    )  # fmt: skip
+    of_rows = case.some(m, low=0.0, high=0.01), np.full(m, 1e-4), case.some(m), multipliers
+    floor = Floor(free, case.w, *of_rows, np.array([0.0, 0.1, 0.0]), normal, np.array([0.0, 0.0, 1e-3]))
+    compare("project_floor", case.p, case.x, floor)
+    compare("rub_floor", case.p, case.x, floor)
 
 
 def primitives(m: int = 400) -> np.ndarray:
@@ -1149,3 +1281,19 @@ def test_the_cache_serves_all_processes_and_the_package_under_any_name():
         loaded.append(done.stdout.count("data loaded from"))
     assert loaded[0] > 15
     assert loaded == [loaded[0]] * 3
+
+
+@pytest.mark.parametrize("pinned", [0, 12, 30])
+def test_sheet(pinned):
+    """A flat plate whose first column, or some, are pinned, or which is free; twice in a substep."""
+    vertices, quads = grid(11, 7, 1.0, 0.7)
+    body = Body(vertices, quads, dataclasses.replace(Material.preset("Leather"), bend=50.0), range(pinned))
+    simulation = Simulation([body], kernels="numpy", self_collision=False)
+    plates = find(simulation, "plate bend")
+    plates.begin_substep(DT / 20, 1.0)
+    random = np.random.default_rng(0)
+    p = np.ascontiguousarray(vertices.T + 0.02 * random.standard_normal(vertices.T.shape))
+    for fresh in (True, False):
+        (call,) = plates.calls(True, fresh)
+        compare(call.kernel, p, *call.arguments)
+        NUMPY.bend_sheet(p, *call.arguments)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NO_STIFFNESS = 1e30
 """Compliance that represents a stiffness of zero; finite, so that products with it stay finite."""
 
-NOTHING = np.zeros(0)
+NOTHING, NO_PULL = np.zeros(0), np.zeros((3, 0))
 """For kernels, where there is nothing to take."""
 
 WIDE = 0.3
@@ -250,6 +250,10 @@ class Constraints:
         fresh: Whether this kind is projected for the first time in the substep.
         """
         return None
+
+    def begins(self) -> Sequence[Constraints]:
+        """Other kinds whose multipliers are not 0 any more once this one is projected."""
+        return ()
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         """Move the predicted positions p towards C = 0; x (3, n) are those before the substep.

@@ -47,8 +47,19 @@ so often. A few pins that carry a whole sheet strain the edges around them most,
 first is left by the last one. In a swinging curtain of 100 x 100 vertices that hangs by two corners, the largest strain
 of the last ten of 50 frames is 18 %; with 8 edges and 8 sweeps 3.5, 16 and 8 3.3, 16 and 12 3.0, 16 and 16 2.8 %."""
 
-ALL = np.zeros(0, np.int32)
-"""All places in their order, see `put`."""
+ALL, EVERYWHERE = np.zeros(0, np.int32), np.zeros(0, bool)
+"""All places in their order, see `put`; and for `take_rows`."""
+
+
+ALWAYS = np.ones(1, bool)
+"""For `DistanceConstraints.reweigh_calls`."""
+
+
+def _copy(found: Links | Springs, target: Links | Springs) -> None:
+    """Take over what differs."""
+    for one, other in zip(found, target):
+        if one is not other:
+            other[:] = one
 
 
 class Swept(NamedTuple):
@@ -200,7 +211,7 @@ class DistanceConstraints(SpringRows):
             h, self._measured = self.h, lengths
             self._combine()
             if h:  # only these are others in what is prepared for it
-                self.h, self._strain_of_one = h, None
+                self.h, self._is_stale = h, True
                 for chained in (*self.chains, *self.way_back):
                     chained.links.rest_lengths[:] = self.rest_lengths[chained.row_of_step]
                 self.sweep, self.around_pins = (
@@ -219,9 +230,9 @@ class DistanceConstraints(SpringRows):
             self.multipliers[:] = 0.0
         if h != self.h or self._reweighed:
             is_new, self.h, self._reweighed = not self.h, h, False
-            self.alpha = self.compliance / h**2
+            self.alpha = np.divide(self.compliance, h**2, out=None if is_new else self.alpha)
             self.gamma = self.damping_times / h
-            self._strain_of_one = None
+            self._is_stale = True
             if is_new:
                 self.around_pins = self._swept(self.near_pins) if len(self.near_pins) else None
                 self.chains = [self._chained(family) for family in ([] if self.relaxed else self.families)]
@@ -247,16 +258,14 @@ class DistanceConstraints(SpringRows):
         self.way_back = [self._chained(family) for family in families if len(family.rows)]
 
     def _scale_anew(self) -> None:
-        """Use the present compliances and inverse masses in all that is laid out."""
-        for chains in (self.chains, self.way_back):
-            chains[:] = [
-                one._replace(links=self._links(one.along.vertices, one.links.rest_lengths, one.row_of_step, one.real))
-                for one in chains
-            ]
-        self.sweep, self.around_pins = (
-            one and one._replace(springs=self._springs(one.rows, one.springs.rest_lengths, one.some))
-            for one in (self.sweep, self.around_pins)
-        )
+        """Use the present compliances and inverse masses in all that is laid out, in place."""
+        self._hasty = None
+        for one in (*self.chains, *self.way_back):
+            links = self._links(one.along.vertices, one.links.rest_lengths, one.row_of_step, one.real)
+            _copy(links, one.links)
+        for swept in (self.sweep, self.around_pins):
+            if swept is not None:
+                _copy(self._springs(swept.rows, swept.springs.rest_lengths, swept.some), swept.springs)
 
     def _kernel_weights(self, indices: np.ndarray) -> np.ndarray:
         """Inverse masses of these particles, or none if the kernels' particles bring their own [1/kg]."""
@@ -305,6 +314,29 @@ class DistanceConstraints(SpringRows):
 
     def begin_calls(self) -> list[Call]:
         return [] if self.once else [Call("clear", 0, (self.multipliers,))]
+
+    def scale_calls(self) -> list[Call]:
+        """What `begin_substep` does again for other compliances in the same array, but for `reweigh_calls`."""
+        found = [
+            Call("scale_rows", 0, (self.compliance, self.h**2, self.alpha)),
+            Call("strain_rows", 0, (self.alpha, self.rest_lengths, self.strain_of_one())),
+        ]
+        for one in (*self.chains, *self.way_back):
+            found.append(Call("take_rows", 0, (self.alpha, one.row_of_step, one.real, one.links.alpha)))
+        for swept in (self.sweep, self.around_pins):
+            if swept is not None and len(swept.places):
+                found.append(Call("take_rows", 0, (self.alpha, swept.places, EVERYWHERE, swept.springs.alpha)))
+        return found
+
+    def reweigh_calls(self, changed: np.ndarray) -> list[Call]:
+        """What it does for other inverse masses in the same array, and behind `scale_calls`, if `changed` (1,) bool."""
+        given = (
+            (swept.rows.indices, self.k, springs.gamma, springs.alpha, springs.scale)
+            for swept in (self.sweep, self.around_pins)
+            if swept is not None
+            for springs in [swept.springs]
+        )
+        return [Call("rescale", 0, (changed, self.inverse_masses, *each)) for each in given]
 
     def calls(self, kept: bool, fresh: bool) -> list[Call]:
         there = [(number, 1) for number in range(len(self.chains))]

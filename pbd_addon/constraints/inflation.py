@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.protocol.inflation import Balance, Skin, SkinRows
+from ..kernels.protocol.frames import Call
+from ..kernels.protocol.inflation import Skin, SkinRows
 from ..settings.solver_settings import SolverSettings
-from .base import Constraints
+from .base import NO_PULL, NOTHING, Constraints, make
 from .distance import DistanceConstraints
 from .skin import PressurizedSkin
 from .volume import VolumeConstraints
@@ -59,30 +60,37 @@ class InflationConstraints(Constraints):
     def begin_substep(self, h: float, fraction: float) -> None:
         """Nothing to reset: the multipliers are those of the volume and the skin."""
 
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        volume, skin = self.volume, self.skin
-        self.pressurized.begin_pass(p)
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
+        volume, skin, pressurized = self.volume, self.skin, self.pressurized
+        carries, pieces, square = pressurized.carries and skin.active, volume.piece_of_particle, volume.h**2
+        measured = pressurized.measured._replace(pull=pressurized.measured.pull if carries else NO_PULL)
+        factors = NOTHING if volume.factors is None else volume.factors
+        pressures = pressurized.now.pressures if carries else NOTHING
+        given = volume.surface(volume.kernels), factors, pieces, pressures, volume.multipliers, measured
+        found = [Call("measure_skin", 1, given)]
         if not skin.active:
-            return
-        volumes, gradients = volume.measure(kernels, p)
-        blown = gradients if volume.factors is None else gradients * volume.factors
-        w = self.pressurized.heavy
-        carried, moved = self.pressurized.apply_carried(kernels, p, blown)
-        works, fixed, pieces = volume.working, volume.sets_pressure, volume.piece_of_particle
+            return found
+        carried = [rows.found for rows in pressurized.carried] if carries else []
+        for rows, multipliers in zip(pressurized.springs[1:], carried[1:]):
+            if rows.active:
+                along = rows.rows.indices, multipliers, rows.multipliers, measured.pull
+                found.append(Call("pull_along", 1, along))
         edges = SkinRows(skin.rows.indices, skin.rest_lengths, skin.alpha, self.piece_of_row)
-        whole = Skin(w, pieces, works)
-        pattern, force, sums = kernels.tension_pattern(p, gradients, edges, skin.multipliers, carried, moved, whole)
-        stretch, back, swell, wrong, grown = sums
-        error, give = volume.errors(volumes + grown)
-        cross = back
-        if volume.factors is not None:
-            cross = volume.sum_up(w * np.einsum("ij,ij->j", force, blown))
-            swell = volume.sum_up(w * np.einsum("ij,ij->j", gradients, blown))
-        equations = Balance(stretch, cross, back, swell + give, wrong, error, works, fixed)
-        size, push = kernels.balance(equations)
-        volume.multipliers += push
-        kernels.inflate(p, blown, whole, pattern, force, moved, size, push, self.piece_of_row, skin.multipliers)
-        skin.fresh = False
+        whole = Skin(pressurized.heavy, pieces, volume.working)
+        own = carried[0] if carries else NOTHING
+        both = edges, skin.multipliers, own, whole, volume.contents, volume.multipliers, square
+        return [*found, Call("respond", 1, (measured, *both))]
+
+    def begins(self) -> list[DistanceConstraints]:
+        others = self.pressurized.springs[1:] if self.pressurized.carries else []
+        return [rows for rows in (self.skin, *others) if rows.active and self.skin.active]
+
+    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
+        self.pressurized.begin_pass(p)
+        make(kernels, self.calls(True, True), p, x)
+        for rows in self.begins():
+            rows.fresh = False
+        self.pressurized.carries = False  # once in a substep
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """As of the volume."""

@@ -15,10 +15,12 @@ import numpy as np
 
 from ..arrays import arguments
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Call
+from ..kernels.protocol.planes import Floor
 from ..meshes.factors import TAKES_PART, of_rows
 from ..settings.scale import calm_speed, distance_at
 from ..settings.solver_settings import SolverSettings
-from .base import Constraints
+from .base import Constraints, make
 from .rigid import RigidConstraints
 from .rigid_contacts import NO_PLANES, RIGID_PASSES, ContactPasses
 
@@ -87,13 +89,14 @@ class PlaneConstraints(Constraints):
         self, plane: Plane, particles: np.ndarray, body: np.ndarray, rigid: RigidConstraints, sizes: np.ndarray
     ) -> None:
         self.plane, self.particles, self.body, self.rigid, self.sizes = plane, particles, body, rigid, sizes
-        self.soft = slice(None)
+        self.soft = slice(0, len(particles))
         if rigid.active:
             order = np.argsort(rigid.number[particles] >= 0, kind="stable")
             self.particles, self.body = particles[order], body[order]
-            self.soft = slice(np.count_nonzero(rigid.number[particles] < 0))
+            self.soft = slice(0, int(np.count_nonzero(rigid.number[particles] < 0)))
+        self.place = np.zeros(3), np.zeros(3), np.zeros(3)
         self.lay_path((plane.point, plane.normal), (plane.point, plane.normal))
-        self.multipliers = np.zeros(len(particles))
+        self.multipliers, self.push = np.zeros(len(particles)), np.zeros(len(particles))
         self.factors: np.ndarray | float = 1.0
         self.passed = np.zeros(0, int)
 
@@ -103,9 +106,25 @@ class PlaneConstraints(Constraints):
         """Set the plane, (point, unit normal), at the beginning and at the end of a frame of dt [s]."""
         self.path = (start, end)
         self.stands = all(map(np.array_equal, start, end))
-        self.point, self.normal = start
+        self._put(*start, np.zeros(3))
         self.velocity = (end[0] - start[0]) / dt
-        self.motion = np.zeros(3)
+
+    def _put(self, *place: np.ndarray) -> None:
+        """Set the plane's point [m], its normal, and how far it moved in a substep [m], (3,) each."""
+        for one, other in zip(self.place, place):
+            one[:] = other
+
+    @property
+    def point(self) -> np.ndarray:
+        return self.place[0]
+
+    @property
+    def normal(self) -> np.ndarray:
+        return self.place[1]
+
+    @property
+    def motion(self) -> np.ndarray:
+        return self.place[2]
 
     def set_maps(self, maps: Mapping[str, np.ndarray]) -> None:
         self.factors = of_rows(maps.get("friction"), self.particles[None])
@@ -130,29 +149,47 @@ class PlaneConstraints(Constraints):
         self.weights = w
 
     def begin_substep(self, h: float, fraction: float) -> None:
+        if h != self.h:
+            np.multiply(self.push_speed, h, out=self.push)
         super().begin_substep(h, fraction)
         if self.stands:
             return
         (start, from_normal), (end, to_normal) = self.path
-        self.point = start + fraction * (end - start)
-        self.motion = h * self.velocity
         normal = from_normal + fraction * (to_normal - from_normal)
-        self.normal = normal / np.linalg.norm(normal)
+        self._put(start + fraction * (end - start), normal / np.linalg.norm(normal), h * self.velocity)
+
+    @property
+    def _floor(self) -> Floor:
+        """The plane and what is not rigid."""
+        if not self.rigid.active:
+            of_rows = self.thickness, self.push, self.friction, self.multipliers
+            return Floor(self.particles, self.weights, *of_rows, *self.place)
+        soft = self.soft
+        of_rows = self.thickness[soft], self.push[soft], self.friction[soft], self.multipliers[soft]
+        return Floor(self.particles[soft], self.weights, *of_rows, *self.place)
+
+    def begin_calls(self) -> list[Call]:
+        return [Call("clear", 0, (self.multipliers,))]
+
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
+        return [Call("project_floor", 2, (self._floor,))]
+
+    def end_calls(self) -> list[Call]:
+        """What `end_substep` calls, where nothing is rigid."""
+        return [Call("rub_floor", 2, (self._floor,))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        near = np.flatnonzero((self._heights(p) < self.thickness) | (self.multipliers > 0.0))
-        if not len(near):
+        super().project(kernels, p, x)
+        if not self.rigid.active:
             return
-        wanted = np.minimum(self.thickness[near], self._before(x, near) + self.push_speed[near] * self.h)  # [m]
-        count = self._soft_ones(near)
-        soft = near[:count]
-        multipliers, particles = self.multipliers[soft], self.particles[soft]
-        kernels.project_plane(
-            p, particles, self.weights[particles], wanted[:count], self.point, self.normal, multipliers
-        )
-        self.multipliers[soft] = multipliers
-        if count < len(near):
-            self._push_rigid(kernels, p, near[count:], wanted[count:] + self.normal @ self.point)
+        rigid = self._of_rigid((self._heights(p) < self.thickness) | (self.multipliers > 0.0))
+        if len(rigid):
+            wanted = np.minimum(self.thickness[rigid], self._before(x, rigid) + self.push[rigid])  # [m]
+            self._push_rigid(kernels, p, rigid, wanted + self.normal @ self.point)
+
+    def _of_rigid(self, which: np.ndarray) -> np.ndarray:
+        """Which of the rows that are so (m,) bool are of rigid particles, (k,) int."""
+        return np.flatnonzero(which[self.soft.stop :]) + self.soft.stop
 
     def floor(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As `floors`, of this plane."""
@@ -169,12 +206,7 @@ class PlaneConstraints(Constraints):
 
     def _heights(self, p: np.ndarray) -> np.ndarray:
         """Distance of all particles from the plane at p (3, n), (m,) [m]."""
-        every = len(self.particles) == p.shape[1] and not self.rigid.active
-        return np.asarray(self.normal @ (p if every else p.take(self.particles, axis=1)) - self.normal @ self.point)
-
-    def _soft_ones(self, which: np.ndarray) -> int:
-        """How many of the particles `which` (k,), which ascend, are not rigid."""
-        return len(which) if self.soft.stop is None else int(np.searchsorted(which, self.soft.stop))
+        return np.asarray(self.normal @ p.take(self.particles, axis=1) - self.normal @ self.point)
 
     def _push_rigid(self, kernels: Kernels, p: np.ndarray, rigid: np.ndarray, target: np.ndarray) -> None:
         """Push rigid pieces, in p (3, n), in place, until their particles `rigid` (k,) are above `target` (k,) [m]."""
@@ -208,26 +240,18 @@ class PlaneConstraints(Constraints):
         return np.asarray(self.normal @ (x.take(self.particles[which], axis=1) - (self.point - self.motion)[:, None]))
 
     def end_substep(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        hit = np.flatnonzero(self.multipliers > 0.0)
+        make(kernels, self.end_calls(), p, x)
+        hit = self._of_rigid(self.multipliers > 0.0) if self.rigid.active else self.particles[:0]
         if not len(hit):
             return
-        count = self._soft_ones(hit)
-        soft = hit[:count]
-        particles = self.particles[soft]
-        kernels.apply_plane_friction(
-            p, x, particles, self.weights[particles], self.friction[soft], self.normal, self.motion,
-            self.multipliers[soft],
-        )  # fmt: skip
-        if count < len(hit):
-            self._slow_rigid(kernels, p, x + self.motion[:, None], hit[count:])
+        self._slow_rigid(kernels, p, x + self.motion[:, None], hit)
         before, thickness = self._before(x, hit), self.thickness[hit]
         is_open = before < thickness
         if is_open.any():
             ids, before, thickness = self.particles[hit[is_open]], before[is_open], thickness[is_open]
             rise = self.normal @ (p.take(ids, axis=1) - self.point[:, None]) - before
             rise = np.clip(rise, 0.0, thickness - before)
-            if self.rigid.active:
-                ids, rise = self.rigid.with_whole_pieces(ids, rise)
+            ids, rise = self.rigid.with_whole_pieces(ids, rise)
             x[:, ids] += np.outer(self.normal, rise)
 
     def pushing(self) -> np.ndarray:

@@ -21,10 +21,12 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
+from ..kernels.protocol.blocks import FlatSheet, SheetWork
+from ..kernels.protocol.frames import Call
 from ..meshes.creases import Creases
 from ..meshes.weave import Woven
 from ..settings.solver_settings import SolverSettings
-from .base import SAMPLE, Constraints, Residual, percentile, residual_of, sampled, within_half_turn
+from .base import SAMPLE, Constraints, Residual, make, percentile, residual_of, sampled, within_half_turn
 from .folds import Folds
 from .plate_blocks import PlateBlocks, block_entries, levels_of
 from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
@@ -49,6 +51,9 @@ top, has 10 million, and took more than 20 s a frame."""
 
 CLAMP = 1e4
 """Factor on the stiffness of triangles whose corners are all pinned: the sheet next to them is clamped, not hinged."""
+
+LEVEL = 1e-6
+"""Depth of a sheet over its width up to which it is flat: Blender's numbers are rounded to 6e-8 of the largest."""
 
 FLAT_ANGLE = 0.005
 """A sheet whose hinges are bent by less is flat [rad]: 0.3°."""
@@ -134,6 +139,38 @@ class Plate:
         self.turned: tuple[np.ndarray, ...] = ()
         self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_refold)
         self.moved = np.zeros((len(self.blocks.vertices), 3))
+        self.flat = None if self.bent or can_refold or damping_time else self._flat()
+        self._work: SheetWork | None = None
+
+    def _flat(self) -> FlatSheet | None:
+        """The sheet as one kernel solves it; None if it is not flat at rest."""
+        arms = self.unbent - self.unbent.mean(axis=0)
+        extents, axes = np.linalg.eigh(arms.T @ arms)
+        if extents[0] > LEVEL**2 * extents[1]:
+            return None
+        across = axes[:, :1]
+        arms -= (arms @ across) @ across.T
+        blocks, first = self.blocks, self.part.start
+        held = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
+        for rows, matrix, vertices in blocks.held:
+            row, column = np.nonzero(matrix)
+            held.append((rows.start + row, vertices[column], matrix[row, column]))
+        return FlatSheet(
+            np.arange(first, first + len(arms)), arms.T.copy(), np.linalg.pinv(arms, rcond=LEVEL), blocks.vertices,
+            blocks.rows, self.masses[blocks.vertices], *map(np.concatenate, zip(*held)),
+        )  # fmt: skip
+
+    def call(self, h: float, reached: np.ndarray, is_first: bool) -> Call | None:
+        """The kernel that solves it in a substep of h [s], is_first: for the first time there; None if none does."""
+        if self.flat is None:
+            return None
+        blocks = self.blocks
+        stiffness = blocks.limited(self.masses, h**2 * self.bend / self.grown**2)
+        if self._work is None or self._work.reached is not reached:
+            known, start, moved = (np.zeros((3, count)) for count in (blocks.starts[-1], *2 * [len(blocks.vertices)]))
+            self._work = SheetWork(known, start, moved, reached)
+        given = self.flat, blocks.factors(self.masses, stiffness), self._work, stiffness, is_first
+        return Call("bend_sheet", 1, given)
 
     def grow(self, factor: float) -> None:
         """Let the rest shape be so many times as large as at the beginning: at any size a fold takes the same work."""
@@ -190,13 +227,13 @@ class Plate:
             reached, known = p.copy(), b
             for _ in range(MOST_TURNS):
                 b = known + stiffness * blocks.load(self.elements, self.factors, lead * turn - lag * lagging)
-                kernels.solve_blocks(b, blocks.starts, *factors)
+                kernels.solve_blocks(b, factors)
                 reached[ids] = (b[blocks.rows] + behind) / lead + start
                 turn, turned = triangle_normals(reached, corners) - at_rest, turn
                 if np.abs(turn - turned).max() < TURNED:
                     break
         else:
-            kernels.solve_blocks(b, blocks.starts, *factors)
+            kernels.solve_blocks(b, factors)
         p[ids] = (b[blocks.rows] + behind) / lead + start
         self.moved += p[ids] - here
 
@@ -229,6 +266,7 @@ class PlateConstraints(Constraints):
 
     name = "plate bend"
     cause = "bend"
+    fresh = True
 
     def __init__(self, sheets: Sequence[Sheet]) -> None:
         self.sheets = list(sheets)
@@ -268,7 +306,7 @@ class PlateConstraints(Constraints):
             self.plates[number] = old if old is not None and is_same else Plate(sheet, *given)
         self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
         self.active = bool(self.plates)
-        self._reached = np.zeros((0, 3))
+        self._reached, self.h = np.zeros((3, len(w))), 0.0
 
     def fold(self, plastic: np.ndarray, folds: Folds) -> None:
         """Change the rest angles of all hinges by these from now on, (m,) [rad]."""
@@ -286,25 +324,35 @@ class PlateConstraints(Constraints):
             plate.grow(float(factors[number]))
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.h = h
+        self.h, self.fresh = h, True
         for plate in self.plates.values():
             plate.begin_substep()
 
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
+        found = [plate.call(self.h, self._reached, fresh) for plate in self.plates.values()]
+        called = [call for call in found if call]
+        return called if len(called) == len(found) else None
+
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         for plate in self.plates.values():
-            own = p[:, plate.part].T.copy()
-            plate.solve(kernels, own, x[:, plate.part].T, self.h)
-            p[:, plate.part] = own.T
-        self._reached = p.T.copy()
+            call = plate.call(self.h, self._reached, self.fresh)
+            if call:
+                make(kernels, [call], p, x)
+            else:
+                own = p[:, plate.part].T.copy()
+                plate.solve(kernels, own, x[:, plate.part].T, self.h)
+                p[:, plate.part] = own.T
+                self._reached[:, plate.part] = own.T
+        self.fresh = False
 
     def residual(self, p: np.ndarray) -> Residual:
         """What stretch, shear and the others have done to the angles since this kind was projected last.
 
         The plates themselves have no residual there.
         """
-        if not self.h or not len(self._reached):
+        if not self.h:
             return Residual()
-        pairs = [[plate.angles(x[plate.part], some) for x in (self._reached, p.T)] for plate, some in self._sampled()]
+        pairs = [[plate.angles(x.T[plate.part], some) for x in (self._reached, p)] for plate, some in self._sampled()]
         reached, angles = (np.concatenate(each) for each in zip(*pairs))
         return residual_of(np.abs(within_half_turn(angles - reached)), np.abs(angles))
 
@@ -329,9 +377,9 @@ class PlateConstraints(Constraints):
 
     def forces(self) -> np.ndarray:
         """Moment of every hinge against its opening in the last substep, (m,) [N m]."""
-        if not len(self._reached):
+        if not self.h:
             return np.zeros(sum(len(plate.elements.hinges) for plate in self.plates.values()))
-        return np.concatenate([plate.moments(self._reached[plate.part]) for plate in self.plates.values()])
+        return np.concatenate([plate.moments(self._reached.T[plate.part]) for plate in self.plates.values()])
 
     @property
     def multipliers(self) -> np.ndarray:  # type: ignore[override]

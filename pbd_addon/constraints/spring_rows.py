@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..kernels.protocol.frames import Call
 from ..meshes.factors import of_rows
 from ..meshes.weave import Weave, between, on_the_bias
 from ..settings.solver_settings import SolverSettings
@@ -86,7 +87,7 @@ class SpringRows(Constraints):
         if compliance is not None and not np.isnan(compliance).all():
             self.own_compliance = compliance[order]
         self.multipliers = np.zeros(len(order))
-        self._strain_of_one: np.ndarray | None = None
+        self._strain_of_one, self._is_stale = NOTHING, True
         self.relaxed = False
         self._reweighed, self.softness, self.released = False, NOTHING, NOTHING
 
@@ -162,14 +163,25 @@ class SpringRows(Constraints):
     def release(self, factors: np.ndarray) -> None:
         """Be so many times softer again from the next substep on, (m,) [1]; (0,): not at all."""
         if not np.array_equal(factors, self.released):
-            self.released = factors
+            if len(factors) == len(self.released):
+                self.released[:] = factors
+            else:
+                self.released = factors
             self._give()
 
+    def reweigh(self) -> None:
+        """Look at compliances and inverse masses again in the next substep, as they have changed in place."""
+        self._reweighed = True
+
     def _give(self) -> None:
-        self._reweighed, self.compliance = True, self._given.copy()
-        for factors in (self.softness, self.released):
-            if len(factors):
-                self.compliance[0] *= factors
+        self._reweighed = True
+        if self.compliance is self._given:
+            self.compliance = self._given.copy()
+        self.kernels.soften_rows(self._given, self.softness, self.released, self.compliance)
+
+    def soften_calls(self) -> list[Call]:
+        """What `release` does again with other factors in the same array."""
+        return [Call("soften_rows", 0, (self._given, self.softness, self.released, self.compliance))]
 
     @property
     def weights(self) -> np.ndarray:
@@ -228,8 +240,11 @@ class SpringRows(Constraints):
 
     def strain_of_one(self) -> np.ndarray:
         """Elastic strain of each row by a multiplier of 1 in a substep of h, (m,)."""
-        if self._strain_of_one is None:
-            self._strain_of_one = -self.alpha[0] / self.rest_lengths
+        if self._is_stale:
+            if len(self._strain_of_one) != len(self.rest_lengths):
+                self._strain_of_one = np.zeros(len(self.rest_lengths))
+            self.kernels.strain_rows(self.alpha, self.rest_lengths, self._strain_of_one)
+            self._is_stale = False
         return self._strain_of_one
 
     def residual(self, p: np.ndarray) -> Residual:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.protocol.inflation import Volumes
+from ..kernels.protocol.frames import Call
+from ..kernels.protocol.inflation import Contents, Surface
 from ..settings.solver_settings import ATMOSPHERE, SolverSettings
 from .base import Constraints, Residual, relaxation
 
@@ -102,7 +103,7 @@ class VolumeConstraints(Constraints):
         self.side = np.ones(len(self.pieces))
         self.rims = np.concatenate([np.zeros(0, int), *rims])
         self.rim_caps = np.repeat(np.arange(len(rims)), [len(rim) for rim in rims])
-        self._closed: tuple[np.ndarray, np.ndarray] | None = None
+        self._closed: Surface | None = None
         self.opened = np.zeros(len(self.pieces), int)
         self.pumped: tuple[np.ndarray, np.ndarray] | None = None
         self.factors: np.ndarray | None = None
@@ -119,11 +120,16 @@ class VolumeConstraints(Constraints):
     def _lay_out(self) -> None:
         self._closed = None  # until something is measured: most cloth has no pressure
 
-    def _close(self) -> tuple[np.ndarray, np.ndarray]:
-        """Triangles of all pieces and their caps, outward, (3, t), and their pieces (t,).
+    def surface(self, kernels: Kernels) -> Surface:
+        """All pieces as kernels take them.
 
         Centers of caps follow the particles.
         """
+        self.lay_out(kernels)
+        self._closed = self._closed or self._close()
+        return self._closed
+
+    def _close(self) -> Surface:
         triangles, owners, caps = [np.zeros((0, 3), int)], [], 0
         for piece, side in zip(self.pieces, self.side):
             surface = [piece.triangles]
@@ -133,7 +139,8 @@ class VolumeConstraints(Constraints):
             triangles += [corners[:, ::-1] for corners in surface] if side < 0.0 else surface
             owners.append(sum(map(len, surface)))
         closed = np.ascontiguousarray(np.concatenate(triangles).T, self.kernels.INDEX)
-        return closed, np.repeat(np.arange(len(owners)), owners).astype(self.kernels.INDEX)
+        owner = np.repeat(np.arange(len(owners)), owners).astype(self.kernels.INDEX)
+        return Surface(closed, owner, self.rims, self.rim_caps, self.rim_sizes)
 
     @property
     def burst(self) -> np.ndarray:
@@ -201,57 +208,31 @@ class VolumeConstraints(Constraints):
             now = self.full + start + fraction * (end - start)
             self.gas = np.where((self.full > 0.0) | self.leaking, now, 0.0)
 
-    def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        volumes, gradients = self.measure(kernels, p)
-        state = Volumes(*self.errors(volumes), self.k, self.working, self.sets_pressure)
-        steps, changes = kernels.project_volume(p, gradients, self.push, self.piece_of_particle, state)
-        self.multipliers += steps
-        self.last = volumes + changes
+    def begin_calls(self) -> list[Call]:
+        return [Call("clear", 0, (self.multipliers,))]
+
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
+        given = self.surface(self.kernels), self.push, self.piece_of_particle, self.k, self.contents
+        return [Call("hold_volume", 1, (*given, self.multipliers, self.last, self.h**2))]
+
+    @property
+    def contents(self) -> Contents:
+        """What is to be in the pieces, as kernels take it."""
+        inside = self.aim, self.pushed_away, self.gas, self.most, self.constant, self.smallest
+        return Contents(*inside, self.holds_volume, self.working, self.sets_pressure)
 
     def errors(self, volumes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The error of each piece and the compliance of its constraint, both (pieces,).
-
-        The error is one of volume [m³], or the missing multiplier if the pressure is set. A pressure that depends on
-        the volume is a constraint with the linearized compliance -1 / (h² P'(V)).
-        """
-        volumes = volumes + self.pushed_away
-        if self.holds_volume.all():
-            return volumes - self.aim, np.zeros_like(volumes)
-        bounded = np.maximum(volumes, self.smallest)
-        gas = np.minimum(self.gas, self.most)
-        missing = self.h**2 * (self.constant + gas / bounded) - self.multipliers
-        give = np.zeros_like(bounded)
-        np.divide(bounded**2, self.h**2 * gas, out=give, where=gas > 0.0)
-        error = np.where(self.holds_volume, volumes - self.aim, np.where(self.sets_pressure, missing, -missing * give))
-        return error, give
-
-    def sum_up(self, of_particles: np.ndarray) -> np.ndarray:
-        """Sums of (n,) values over the particles of each piece, (pieces,)."""
-        return self.kernels.sum_by_piece(self.piece_of_particle, of_particles, len(self.pieces))
-
-    def measure(self, kernels: Kernels, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Volumes (pieces,) [m³], positive even if normals point inward, and gradients (3, n) [m²] at p (3, n)."""
-        volumes, gradients = kernels.volume_gradients(*self._surface(kernels, p), len(self.pieces))
-        if len(self.rims):
-            shares = gradients[:, self.n :] / self.rim_sizes
-            gradients = gradients[:, : self.n]
-            for axis in range(3):
-                gradients[axis] += np.bincount(self.rims, shares[axis][self.rim_caps], self.n)
-        return volumes, gradients
+        """See `volume_errors` in `kernels.protocol.inflation`."""
+        return self.kernels.volume_errors(volumes, self.contents, self.multipliers, self.h**2)
 
     def enclosed(self, kernels: Kernels, p: np.ndarray) -> np.ndarray:
-        """The volumes of `measure` alone, (pieces,) [m³]."""
-        return kernels.enclosed_volumes(*self._surface(kernels, p), len(self.pieces))
+        """Volumes at p (3, n), positive even if normals point inward, (pieces,) [m³]."""
+        return kernels.enclosed_volumes(p, self.surface(kernels), len(self.pieces))
 
-    def _surface(self, kernels: Kernels, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Particles at p (3, n) and centers of caps, relative to a particle, (3, n + caps) [m]; and `_close`."""
-        self.lay_out(kernels)
-        self._closed = self._closed or self._close()
-        q = p - p[:, :1]  # products of large coordinates lose digits
-        if len(self.rims):
-            centers = np.stack([np.bincount(self.rim_caps, row[self.rims], len(self.rim_sizes)) for row in q])
-            q = np.concatenate([q, centers / self.rim_sizes], axis=1)
-        return (q, *self._closed)
+    @property
+    def pushed_bodies(self) -> np.ndarray:
+        """Those that have any pressure, (k,) int."""
+        return np.unique([piece.body for piece, works in zip(self.pieces, self.working) if works]).astype(int)
 
     def pushing(self) -> np.ndarray:
         firsts = np.array([piece.triangles[0, 0] for piece in self.pieces], int)
@@ -278,7 +259,8 @@ class VolumeConstraints(Constraints):
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All particles for every piece, (pieces, n), and the gradient of C, (pieces, n, 3)."""
-        gradients = self.measure(self.kernels, np.ascontiguousarray(x.T))[1].T
+        p = np.ascontiguousarray(x.T)
+        gradients = self.kernels.measure_volume(p, self.surface(self.kernels), len(self.pieces))[1].T
         of_piece = self.piece_of_particle == np.arange(len(self.pieces))[:, None]
         rows = np.where(of_piece[:, :, None], gradients, 0.0)
         return np.tile(np.arange(self.n), (len(self.pieces), 1)), rows

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..constraints import Constraints
     from ..kernels import Kernels
+    from ..kernels.protocol.frames import Call
     from ..settings.fields import Checked, Map
     from ..timing.stopwatch import Stopwatch
     from .model import Model, State, Targets
@@ -230,6 +231,18 @@ class Acting:
     def memory(self) -> dict[str, Any]:
         """What the part remembers, in the state that is stepped."""
         return self.frame.state.memory[self.part.name]
+
+    def prepare(self, h: float) -> bool:
+        """Get ready for substeps of h [s] in one compiled call; whether it can be that now."""
+        return True
+
+    def predict_calls(self) -> list[Call]:
+        """What it calls after the prediction of each such substep, given p, x, v and the velocities before air."""
+        return []
+
+    def remember_calls(self) -> list[Call]:
+        """What it calls after each such substep, given p, x, v and what x was before planes shifted it."""
+        return []
 
     def ran(self) -> None:
         """Take over what substeps in one compiled call have left."""

@@ -14,12 +14,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ..constraints.base import NOTHING
+from ..constraints.base import NOTHING, make
+from ..constraints.distance import ALWAYS, DistanceConstraints
+from ..kernels.protocol.frames import Call
+from ..kernels.protocol.springs import Release
 from ..model.model import Model, State
-from ..model.part import Acting, Frame, Kept, Part, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, remembers
 from ..settings.fields import Checked, setting
 
 SMOOTH = 0.005
@@ -67,6 +71,15 @@ class Returning(Checked):
     )
 
 
+class Own(NamedTuple):
+    """A kind of springs, which share of its tension each row loses, and what is remembered of it, (m,) each."""
+
+    kind: DistanceConstraints
+    lost: np.ndarray
+    back: np.ndarray
+    strains: np.ndarray
+
+
 class Resilience(Part):
     """What loses work where it is stretched.
 
@@ -92,6 +105,19 @@ class Resilience(Part):
         masses = np.array([model.masses[part].sum() for part in model.slices])
         least = STORED * STANDARD_GRAVITY * masses * model.sizes
         self.least = np.where(lost > 0.0, least, np.inf)
+        self._own: tuple[np.ndarray, list[Own]] | None = None
+
+    @property
+    def rows(self) -> tuple[np.ndarray, list[Own]]:
+        """Arrays for what is remembered of all rows, (2, rows), and what is of each kind."""
+        if self._own is None:
+            ends = np.cumsum([0, *(len(kind.rest_lengths) for kind in self.kinds)]).tolist()
+            both, found = np.zeros((2, ends[-1])), []
+            for kind, start, stop in zip(self.kinds, ends, ends[1:]):
+                lost = np.where(np.isnan(kind.own_compliance) & ~kind.is_rope, self.lost[kind.rows.body], 0.0)
+                found.append(Own(kind, lost, both[0, start:stop], both[1, start:stop]))
+            self._own = both, found
+        return self._own
 
     def numbers(self) -> np.ndarray:
         """Of all rows among edges and diagonals, (rows,) int."""
@@ -101,17 +127,10 @@ class Resilience(Part):
         """Of all rows at positions x (3, n) [m], (rows,)."""
         return np.concatenate([kind.stretches(x) - 1.0 for kind in self.kinds])
 
-    def release(self, back: np.ndarray) -> None:
-        """Soften rows that are so far on their way back, (rows,), or (0,) for none."""
-        start = 0
-        for kind in self.kinds:
-            rows = back[start : start + len(kind.rest_lengths)]
-            if len(back):
-                lost = np.where(np.isnan(kind.own_compliance) & ~kind.is_rope, self.lost[kind.rows.body], 0.0)
-                kind.release(1.0 / (1.0 - lost * rows))
-            else:
-                kind.release(NOTHING)
-            start += len(rows)
+    def release(self) -> None:
+        """Soften rows that are on their way back."""
+        for own in self.rows[1]:
+            own.kind.release(1.0 / (1.0 - own.lost * own.back))
 
     def begin_frame(self, frame: Frame) -> Stretched:
         known = frame.state.memory[self.name]["back"].shape[1] == self.count
@@ -129,7 +148,11 @@ class Stretched(Acting):
     def __init__(self, part: Resilience, frame: Frame) -> None:
         super().__init__(part, frame)
         self.back = self.strains = NOTHING
-        part.release(NOTHING)
+        self.begin()
+
+    def begin(self) -> None:
+        for kind in self.part.kinds:
+            kind.release(NOTHING)
 
     def end_frame(self) -> None:
         """Remember what goes on, if enough is stored by the tensions of the last substep."""
@@ -150,15 +173,44 @@ class Stretched(Acting):
 class Releasing(Stretched):
     """A frame in which what is stored may be given back."""
 
-    def __init__(self, part: Resilience, frame: Frame) -> None:
-        super().__init__(part, frame)
-        self.back, self.strains = self.memory["back"][:, part.numbers()].astype(float)
-        part.release(self.back)
+    def begin(self) -> None:
+        both = self.part.rows[0]
+        both[:] = self.memory["back"][:, self.part.numbers()]
+        self.back, self.strains = both
+        self.part.release()
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing that differs from substep to substep."""
+
+    def prepare(self, h: float) -> bool:
+        self._h = h
+        return True
+
+    def predict_calls(self) -> list[Call]:
+        """Springs are as soft as the last substep has left them; skins under pressure follow."""
+        calls = [call for kind in self.part.kinds for call in kind.scale_calls()]
+        if self.frame.model.volume.active:
+            return calls
+        return calls + [call for kind in self.part.kinds for call in kind.reweigh_calls(ALWAYS)]
+
+    def remember_calls(self) -> list[Call]:
+        return self._calls(self._h)
+
+    def _calls(self, duration: float) -> list[Call]:
+        """What takes the rows along by what they have shortened in a substep."""
+        release = Release(-math.expm1(-duration / SMOOTH), math.exp(-duration / RELAXING), TURN, LEAST_STRAIN)
+        found = []
+        for kind, lost, back, strains in self.part.rows[1]:
+            given = kind.rows.indices, kind.rest_lengths, lost, release, back, strains, kind.released
+            found += [Call("release_rows", 1, given), *kind.soften_calls()]
+        return found
 
     def remember(self, duration: float, stop: float) -> None:
-        """Take the rows along by what they have shortened."""
-        way = -math.expm1(-duration / SMOOTH) * (self.part.strains(self.frame.state.x) - self.strains)
-        shortened = -way / (TURN * np.maximum(self.strains, LEAST_STRAIN))
-        self.back = np.clip(math.exp(-duration / RELAXING) * self.back + shortened, 0.0, 1.0)
-        self.strains = self.strains + way
-        self.part.release(self.back)
+        """Take the rows along."""
+        x = self.frame.state.x
+        make(self.frame.kernels, self._calls(duration), x, x)
+        self.ran()
+
+    def ran(self) -> None:
+        for kind in self.part.kinds:
+            kind.reweigh()

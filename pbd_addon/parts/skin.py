@@ -8,13 +8,16 @@ them, and what pushes a skin from outside moves all of it (`rebound`). Why, and 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..constraints import Constraints, InflationConstraints, PressurizedSkin, StrutConstraints
 from ..kernels import Kernels
+from ..kernels.protocol.frames import Call
+from ..kernels.protocol.motion import Islands
 from ..model.model import Model, State, Targets
-from ..model.part import Acting, Frame, Kept, Part, Substep, remembers
+from ..model.part import Acting, Frame, Kept, Part, Plan, Substep, remembers
 
 BOUNCING = 3.0
 """Largest multiple of the quality steps that pressure takes. A beach ball of 0.15 m and Volume 1.1, dropped from 1 m,
@@ -96,14 +99,37 @@ class PressurizedFrame(Acting):
 
     def predict(self, substep: Substep) -> None:
         """Set effective masses, and let gravity and air act on what hangs as forces on these."""
-        skin, model, kernels, h = self.skin, self.frame.model, self.frame.kernels, substep.h
-        blown = None if self._before is None or not self._is_blown else substep.v - self._before
+        skin, kernels, h = self.skin, self.frame.kernels, substep.h
+        is_blown = self._before is not None and self._is_blown
         skin.begin_substep(kernels, self.memory["carried"], substep.x, h)
-        if skin.corrects_fall or blown is not None:
-            fall = h**2 * model.gravity_fraction * np.asarray(model.settings.gravity)[:, None]
-            fall = fall if blown is None else fall + h * blown
-            masses = model.damping_masses, model.damping_island_masses
-            skin.correct_fall(kernels, substep.p, substep.x, fall, *masses, blown is not None)
+        if skin.corrects_fall or is_blown:
+            given: Any = self._fall(is_blown).arguments
+            before = self._before if self._before is not None else substep.v
+            kernels.correct_fall(substep.p, substep.x, substep.v, before, *given)
+
+    def _fall(self, is_blown: bool) -> Call:
+        model = self.frame.model
+        islands = Islands(model.damping_masses, model.islands, model.damping_island_masses)
+        return self.skin.fall_call(model.settings.gravity, model.gravity_fraction, islands, is_blown)
+
+    def compiled(self, plan: Plan) -> None:
+        """Nothing that differs from substep to substep."""
+
+    def prepare(self, h: float) -> bool:
+        return self.skin.prepare(self.frame.kernels, self.memory["carried"], self.frame.state.x, h)
+
+    def predict_calls(self) -> list[Call]:
+        is_blown = self._is_blown
+        fall = [self._fall(is_blown)] if self.skin.corrects_fall or is_blown else []
+        return self.skin.predict_calls() + fall
+
+    def remember_calls(self) -> list[Call]:
+        return [self.skin.rebound_call(self.frame.model.meets_alone), *self.skin.remember_calls(self.skin.left)]
+
+    def ran(self) -> None:
+        self.memory["carried"] = self.skin.kept.copy()
+        for kind in self.skin.outside:
+            kind.use_weights(self.skin.heavy)
 
     @property
     def _is_blown(self) -> bool:
@@ -135,8 +161,12 @@ class EndOfPass(Constraints):
     def __init__(self, skin: PressurizedSkin) -> None:
         self.skin = skin
 
+    def calls(self, kept: bool, fresh: bool) -> list[Call]:
+        return self.skin.end_calls()
+
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        self.skin.end_pass(kernels, p, x)
+        super().project(kernels, p, x)
+        self.skin.has_passed = True
 
 
 def pressures(model: Model, state: State) -> np.ndarray:

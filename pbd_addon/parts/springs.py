@@ -219,7 +219,10 @@ class PushedSprings(Acting):
     """What is known of pushed bodies in a frame where anything can push."""
 
     def compiled(self, plan: Plan) -> None:
-        """Nothing, in substeps in which nothing pushes."""
+        """Nothing, in substeps in which nothing pushes but what has done so in the last frame."""
+
+    def ran(self) -> None:
+        self.remember(0.0, 0.0)
 
     def remember(self, duration: float, stop: float) -> None:
         model = self.frame.model

@@ -20,6 +20,7 @@ from ..constraints import Constraints, PlaneConstraints
 from ..constraints.tether import STRAIN_MEMORY
 from ..contact.stretch_coupling import OVERRUN, OVERRUN_STRAIN
 from ..kernels.protocol.frames import (
+    Around,
     Call,
     Damping,
     Floors,
@@ -43,6 +44,9 @@ from .time_stepping import RUNAWAY_SPEED, Schedule
 LONGEST_CALL, SUBSTEP_COST = 0.05, 2e-7
 """Longest call [s], and what a substep of a vertex takes [s]: a window has to answer in between. On a quiet machine
 curtains take 0.6e-7 to 0.8e-7, on a loaded one twice as much."""
+
+PRESSURE_COST = 3.0
+"""How many times that takes under pressure: balloons of 642 to 10,242 vertices take 5.2e-7 to 6.5e-7 [s]."""
 
 
 SPARE = 1e-9
@@ -76,7 +80,9 @@ class FusedSubsteps:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._floors = _floors(frame.model.plane_constraints)
+        planes = frame.model.plane_constraints
+        self._touches = touches(frame)
+        self._floors = _floors(() if self._touches else planes)
         self._can = is_possible(frame) and _is_above(self._floors, frame.state.x)
         self._misses, self._looked_at = 0, -1
 
@@ -88,7 +94,8 @@ class FusedSubsteps:
         first one there are none, nor later in the frame; with contact, nor after `MISSES`.
         """
         done, contact, watch = 0, self.frame.model.contact, NOTHING_MEETS
-        stop = min(first + max(1, int(LONGEST_CALL / (SUBSTEP_COST * self.frame.state.x.shape[1]))), len(schedule.ends))
+        cost = SUBSTEP_COST * (PRESSURE_COST if self.frame.model.volume.active else 1.0)
+        stop = min(first + max(1, int(LONGEST_CALL / (cost * self.frame.state.x.shape[1]))), len(schedule.ends))
         if first == self._looked_at:
             return 0, past
         if self._can and contact.active:
@@ -103,8 +110,10 @@ class FusedSubsteps:
             self._can = self._misses < MISSES if contact.active else done > 0
             if contact.active:
                 contact.idle(schedule.h, schedule.ends[first : first + done])
-            for plane in self.frame.model.plane_constraints if done else ():
+            for plane in self.frame.model.plane_constraints if done and not self._touches else ():
                 plane.begin_substep(schedule.h, schedule.ends[first + done - 1])
+            for one in self.frame.acting if done else ():
+                one.ran()
             self.frame.watch.lap("substeps")
         return done, past
 
@@ -113,12 +122,14 @@ class FusedSubsteps:
     ) -> tuple[int, Past | None]:
         frame, model, state, kernels = self.frame, self.frame.model, self.frame.state, self.frame.kernels
         ends = stop == len(schedule.ends)
-        for kind in _fused(model):
+        if not all(one.prepare(schedule.h) for one in frame.acting):
+            return 0, past
+        for kind in _fused(model, self._touches):
             kind.begin_substep(schedule.h, 1.0)
-        words = _words(frame)
+        words = _words(frame, self._touches)
         if kernels.run_substeps is None or words is None:
             return 0, past
-        usual, last = words
+        usual, last, around = words
         plan, sinces = _plan(schedule, first, stop, past)
         slowed = schedule.slowed[first:stop]
         acts = slowed > 0.0
@@ -143,10 +154,9 @@ class FusedSubsteps:
             Limits(RUNAWAY_SPEED, stretch.rows.indices, rest_lengths, OVERRUN_STRAIN, OVERRUN),
             self._floors,
             watch,
+            around,
         )
         state.x, state.v = motion.x, motion.v
-        for one in frame.acting if done else ():
-            one.ran()
         if done and schedule.second_order:
             duration = float(schedule.durations[first + done - 1])
             past = Past(motion.past_x, motion.past_slowed, duration, motion.past_v, sinces[done - 1])
@@ -177,16 +187,26 @@ def is_possible(frame: Frame) -> bool:
     model = frame.model
     if frame.kernels.run_substeps is None or model.settings.iterations > 1 or not model.stretch.active:
         return False
-    if any(kind not in (*model.plane_constraints, model.contact) for kind in model.outer) or model.rigid.active:
+    known = *model.plane_constraints, model.contact, model.volume
+    if any(kind not in known for kind in model.outer) or model.rigid.active or model.volume.pumped is not None:
         return False
+    if not model.stretch.pushed[model.volume.pushed_bodies].all():
+        return False  # from the second substep on they will be
     if not all(plane.stands for plane in model.plane_constraints):
         return False
     return all(_compiled(one) or not any(hasattr(one, hook) for hook in HOOKS) for one in frame.acting)
 
 
-def _fused(model: Model) -> list[Constraints]:
+def touches(frame: Frame) -> bool:
+    """Whether planes act in a compiled frame, instead of being watched: where all bodies are pushed in any case."""
+    model = frame.model
+    return len(model.volume.pushed_bodies) == len(model.bodies) and not frame.second_order
+
+
+def _fused(model: Model, touching: bool) -> list[Constraints]:
     """The kinds that act in a compiled frame: all but those that come last and only watch."""
-    return [kind for kind in model.constraints if kind not in (*model.plane_constraints, model.contact)]
+    watching = *(() if touching else model.plane_constraints), model.contact
+    return [kind for kind in model.constraints if kind not in watching]
 
 
 def _floors(planes: Sequence[PlaneConstraints]) -> Floors:
@@ -226,26 +246,29 @@ def _planned(
     return np.array(rows), sinces
 
 
-Words = tuple[np.ndarray, np.ndarray]
-"""What a substep repeats, and what the last one of a frame does."""
+Words = tuple[np.ndarray, np.ndarray, Around]
+"""What a substep repeats, what the last one of a frame does, and what comes before and behind either."""
 
 
-def _words(frame: Frame) -> Words | None:
+def _words(frame: Frame, touching: bool) -> Words | None:
     """What substeps repeat; None if a kind, or a call of one, is not known to the backend."""
-    model, kernels, last = frame.model, frame.kernels, _calls(frame, True)
+    model, kernels, last = frame.model, frame.kernels, _calls(frame, True, touching)
     if last is None or kernels.encode is None:
         return None
+    predicting = [call for one in frame.acting for call in one.predict_calls()]
+    leaving = [call for one in frame.acting for call in one.remember_calls()]
     # Arrays by what they are: what is written down keeps them. Other substeps take none that the last does not.
-    key = [kernels, *itertools.chain.from_iterable(call.spread() for call in last)]
+    every = *last, *predicting, *leaving
+    key = [kernels, touching, *itertools.chain.from_iterable(call.spread() for call in every)]
     known = model.scratch.get("words")
     if known is None or not _are_same(known[0], key):
-        written, both = [], (_calls(frame, False) or [], last)
-        for calls in both:
+        written, lists = [], (_calls(frame, False, touching) or [], last, predicting, leaving)
+        for calls in lists:
             words = [word for call in calls if (word := kernels.encode(call)) is not None]
             if len(words) < len(calls):
                 return None
-            written.append(np.concatenate(words))
-        known = model.scratch["words"] = key, both, (written[0], written[1])
+            written.append(np.concatenate([_IDS, *words]))
+        known = model.scratch["words"] = key, lists, (*written[:2], Around(written[2], written[3], touching))
     return known[2]
 
 
@@ -257,10 +280,11 @@ def _are_same(one: list[object], other: list[object]) -> bool:
     return not any(type(a) is np.ndarray or type(b) is np.ndarray or a != b for a, b in differ)
 
 
-def _calls(frame: Frame, last: bool) -> list[Call] | None:
+def _calls(frame: Frame, last: bool, touching: bool) -> list[Call] | None:
     """The calls of a substep, as the solver makes them; None if a kind makes others."""
-    found, seen = [call for kind in _fused(frame.model) for call in kind.begin_calls()], set()
-    left_out = *frame.model.plane_constraints, frame.model.contact
+    acting, planes = _fused(frame.model, touching), frame.model.plane_constraints
+    found, seen = [call for kind in acting for call in kind.begin_calls()], set[Constraints]()
+    left_out = [kind for kind in (*planes, frame.model.contact) if kind not in acting]
     sequence = [kind for kind in frame.sequence if kind not in left_out]
     for _, kinds in itertools.groupby(sequence, lambda kind: id(kind.inverse_masses)):
         group = list(kinds)
@@ -271,8 +295,8 @@ def _calls(frame: Frame, last: bool) -> list[Call] | None:
             calls = kind.calls(last or not kind.once_apart, kind not in seen)
             if calls is None:
                 return None
-            seen.add(kind)
+            seen.update((kind, *kind.begins()))
             found += calls
         if w is not None:
             found.append(Call("unpack", 2, ()))
-    return found
+    return found + [call for plane in planes if plane in acting for call in plane.end_calls()]

@@ -38,7 +38,7 @@ SCRATCH = {
     "IsometricConstraints": "rows alpha gamma colored hinges fresh kept rubbing held _given",
     "LevelConstraints": "strain reach lengths grown _before _calls _moved _q",
     "PlaneConstraints": "path point normal motion velocity stands weights",
-    "PlateConstraints": "plates _moved _reached",
+    "PlateConstraints": "plates fresh _reached",
     "RopeBendConstraints": "curls factors blocks grown _moved _reached _known",
     "SeamConstraints": "rows alpha lengths path late",
     "SlideConstraints": "alpha at begun fraction gaps normals path targets",

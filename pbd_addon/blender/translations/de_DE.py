@@ -1041,7 +1041,7 @@ TEXTS = {
     "The highest border follows the figure: a waistband, a collar": "Der oberste Rand folgt der Figur: ein Bund, ein Kragen",
     "Nothing is pinned: the garment rests on the figure": "Nichts ist angeheftet: das Kleidungsstück ruht auf der Figur",
     "{count} vertices of '{name}' still go through something: leave out the faces there": "{count} Punkte von „{name}“ gehen noch durch etwas hindurch: die Flächen dort weglassen",
-    "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "„{name}“ hat {count} Punkte; {left} Flächen an den Rändern weggelassen: für sie war kein Platz",
+    "'{name}' has {count} vertices; {left} faces left out: there was no room for them": "„{name}“ hat {count} Punkte; {left} Flächen weggelassen: für sie war kein Platz",
     "'{name}' has {count} vertices in {pieces} pieces: undo and deselect what does not belong": "„{name}“ hat {count} Punkte in {pieces} Stücken: rückgängig machen und abwählen, was nicht dazugehört",
     "'{name}' has {count} vertices": "„{name}“ hat {count} Punkte",
     "Select faces of a figure in Edit Mode": "Im Bearbeitungsmodus Flächen einer Figur auswählen",

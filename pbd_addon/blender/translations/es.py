@@ -1041,7 +1041,7 @@ TEXTS = {
     "The highest border follows the figure: a waistband, a collar": "El borde más alto sigue a la figura: una cintura, un cuello",
     "Nothing is pinned: the garment rests on the figure": "Nada está fijado: la prenda descansa sobre la figura",
     "{count} vertices of '{name}' still go through something: leave out the faces there": "{count} vértices de «{name}» aún atraviesan algo: deje fuera las caras de ahí",
-    "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "«{name}» tiene {count} vértices; se dejaron fuera {left} caras de los bordes: no había sitio para ellas",
+    "'{name}' has {count} vertices; {left} faces left out: there was no room for them": "«{name}» tiene {count} vértices; se dejaron fuera {left} caras: no había sitio para ellas",
     "'{name}' has {count} vertices in {pieces} pieces: undo and deselect what does not belong": "«{name}» tiene {count} vértices en {pieces} piezas: deshaz y deselecciona lo que no corresponda",
     "'{name}' has {count} vertices": "«{name}» tiene {count} vértices",
     "Select faces of a figure in Edit Mode": "Seleccione caras de una figura en el modo Edición",

@@ -1041,7 +1041,7 @@ TEXTS = {
     "The highest border follows the figure: a waistband, a collar": "Le bord le plus haut suit le personnage : une ceinture, un col",
     "Nothing is pinned: the garment rests on the figure": "Rien n'est épinglé : le vêtement repose sur le personnage",
     "{count} vertices of '{name}' still go through something: leave out the faces there": "{count} sommets de « {name} » traversent encore quelque chose : omettez les faces à cet endroit",
-    "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "« {name} » a {count} sommets ; {left} faces de ses bords omises : il n'y avait pas la place",
+    "'{name}' has {count} vertices; {left} faces left out: there was no room for them": "« {name} » a {count} sommets ; {left} faces omises : il n'y avait pas la place",
     "'{name}' has {count} vertices in {pieces} pieces: undo and deselect what does not belong": "« {name} » a {count} sommets en {pieces} morceaux : annulez et désélectionnez ce qui n'en fait pas partie",
     "'{name}' has {count} vertices": "« {name} » a {count} sommets",
     "Select faces of a figure in Edit Mode": "Sélectionnez des faces d'un personnage en mode Édition",

@@ -1041,7 +1041,7 @@ TEXTS = {
     "The highest border follows the figure: a waistband, a collar": "一番上の境界がフィギュアに追従する: ウエスト、襟",
     "Nothing is pinned: the garment rests on the figure": "何もピン留めしない: 衣服はフィギュアの上に載る",
     "{count} vertices of '{name}' still go through something: leave out the faces there": "'{name}' の {count} 個の頂点がまだ何かを貫いています: そこの面を外してください",
-    "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "'{name}' の頂点は {count} 個。境界の {left} 面は余地がないため外しました",
+    "'{name}' has {count} vertices; {left} faces left out: there was no room for them": "'{name}' の頂点は {count} 個。{left} 面は余地がないため外しました",
     "'{name}' has {count} vertices in {pieces} pieces: undo and deselect what does not belong": "'{name}' の頂点は {pieces} 個の部分に {count} 個。元に戻し、不要な面の選択を外してください",
     "'{name}' has {count} vertices": "'{name}' の頂点は {count} 個",
     "Select faces of a figure in Edit Mode": "編集モードでフィギュアの面を選択してください",

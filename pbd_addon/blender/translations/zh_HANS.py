@@ -1041,7 +1041,7 @@ TEXTS = {
     "The highest border follows the figure: a waistband, a collar": "最高的边界跟随人物：腰头、领口",
     "Nothing is pinned: the garment rests on the figure": "不钉固任何顶点：服装靠在人物身上",
     "{count} vertices of '{name}' still go through something: leave out the faces there": "“{name}”的 {count} 个顶点仍穿过某物：请去掉那里的面",
-    "'{name}' has {count} vertices; {left} faces at its borders left out: there was no room for them": "“{name}”有 {count} 个顶点；边界处有 {left} 个面因没有空间而去掉",
+    "'{name}' has {count} vertices; {left} faces left out: there was no room for them": "“{name}”有 {count} 个顶点；有 {left} 个面因没有空间而去掉",
     "'{name}' has {count} vertices in {pieces} pieces: undo and deselect what does not belong": "“{name}”有 {count} 个顶点，分为 {pieces} 块：请撤销并取消选择多余的面",
     "'{name}' has {count} vertices": "“{name}”有 {count} 个顶点",
     "Select faces of a figure in Edit Mode": "请在编辑模式中选择人物的面",

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..numpy import (
-    apply_plane_friction as apply_plane_friction,
     solve_blocks as solve_blocks,
     sum_by_piece as sum_by_piece,
 )
 
 if TYPE_CHECKING:
     from .air import *
+    from .blocks import *
     from .bvh import *
     from .chains import *
     from .closest import *
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from .motion import *
     from .packing import *
     from .pairs import *
+    from .planes import *
     from .projections import *
+    from .skins import *
+    from .springs import *
     from .steps import *
 
 BEFORE = ("vectors", "compile")
@@ -36,7 +39,8 @@ BEFORE = ("vectors", "compile")
 
 PARTS = (
     *("steps", "packing", "motion", "chains", "projections", "levels", "air"),
-    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "frames"),
+    *("blocks", "bvh", "cones", "closest", "pairs", "contact", "inflation"),
+    *("skins", "springs", "planes", "frames"),
 )
 
 _imported: list[str] = []

@@ -13,15 +13,18 @@ import numpy as np
 from ..protocol.arrays import Columns, Flags, Ids, Numbers, Vectors
 from ..protocol.frames import Call, Encode, Floors, Motion, Pins, RunSubsteps, Strain, Watch
 from .air import gusts, push_by_air
+from .blocks import bend_sheet
 from .bvh import deviations
 from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
 from .compile import FEW_BITS, helper, kernel, signature_of
 from .cones import outside_cones
 from .contact import closing_motion, near_candidates
+from .inflation import hold_volume, measure_skin, pull_along, respond
 from .levels import gather, project_upper_bound, prolongate, scatter, subtract
 from .motion import approach, island_motion
 from .packing import lean, note, pack, straighten, unpack
+from .planes import project_floor, rub_floor
 from .projections import (
     project_attachment,
     project_dihedral,
@@ -31,6 +34,17 @@ from .projections import (
     project_tether,
     strained,
 )
+from .skins import (
+    carry_tensions,
+    correct_fall,
+    keep_skin,
+    keep_tensions,
+    rebound,
+    sum_tensions,
+    undo_momentum,
+    weigh_skin,
+)
+from .springs import release_rows, rescale, scale_rows, soften_rows, strain_rows, take_rows
 from .steps import extrapolate, predict, velocities
 
 
@@ -67,7 +81,10 @@ REPEATED = (
     *((project_dihedral, 2), (project_tether, 1), (project_attachment, 1), (put, 0)),
     *((gather, 1), (scatter, 1), (project_upper_bound, 0), (subtract, 0), (prolongate, 0), (prolongate, 1)),
     *((clear, 0), (aim, 1), (slacken, 1), (extend, 1), (note, 1), (lean, 1), (straighten, 1)),
-    (project_rubbing, 2),
+    *((project_rubbing, 2), (measure_skin, 1), (pull_along, 1), (respond, 1), (hold_volume, 1), (undo_momentum, 2)),
+    *((sum_tensions, 0), (weigh_skin, 0), (carry_tensions, 2), (rescale, 0), (correct_fall, 4)),
+    *((keep_tensions, 0), (keep_skin, 1), (release_rows, 1), (soften_rows, 0), (scale_rows, 0), (take_rows, 0)),
+    *((rebound, 4), (project_floor, 2), (rub_floor, 2), (strain_rows, 0), (bend_sheet, 1)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -77,7 +94,12 @@ _pack, _unpack, _chains, _distance, _isometric = (caller(each) for each, _ in RE
 _dihedral, _tether, _attachment, _put = (caller(each) for each, _ in REPEATED[5:9])
 _gather, _scatter, _upper_bound, _subtract, _prolongate = (caller(each) for each, _ in REPEATED[9:14])
 _clear, _aim, _slacken, _extend = (caller(each) for each, _ in REPEATED[15:19])
-_note, _lean, _straighten, _rubbing = (caller(each) for each, _ in REPEATED[19:])
+_note, _lean, _straighten, _rubbing = (caller(each) for each, _ in REPEATED[19:23])
+_measure_skin, _pull_along, _respond, _hold_volume, _undo_momentum = (caller(each) for each, _ in REPEATED[23:28])
+_sum_tensions, _weigh_skin, _carry_tensions, _rescale, _correct_fall = (caller(each) for each, _ in REPEATED[28:33])
+_keep_tensions, _keep_skin, _release_rows, _soften_rows = (caller(each) for each, _ in REPEATED[33:37])
+_scale_rows, _take_rows, _rebound = (caller(each) for each, _ in REPEATED[37:40])
+_project_floor, _rub_floor, _strain_rows, _sheet = (caller(each) for each, _ in REPEATED[40:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -140,8 +162,61 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
             _lean(where, code, here, (q,))
         elif which == 21:
             _straighten(where, code, here, (q,))
-        else:
+        elif which == 22:
             _rubbing(where, code, here, (q, x))
+        elif which == 23:
+            _measure_skin(where, code, here, (q,))
+        elif which == 24:
+            _pull_along(where, code, here, (q,))
+        elif which == 25:
+            _respond(where, code, here, (q,))
+        elif which == 26:
+            _hold_volume(where, code, here, (q,))
+        elif which == 27:
+            _undo_momentum(where, code, here, (q, x))
+        elif which == 40:
+            _project_floor(where, code, here, (q, x))
+        elif which == 43:
+            _sheet(where, code, here, (q,))
+        else:
+            _rub_floor(where, code, here, (q, x))
+        at += code[at + 1]
+
+
+@helper
+def _repeat_around(code: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray, before: np.ndarray) -> None:
+    """Make the calls of `Around`."""
+    at = 0
+    while at < len(code):
+        which, where, here = code[at], code[at + 2], at + 3
+        if which == 15:
+            _clear(where, code, here, ())
+        elif which == 28:
+            _sum_tensions(where, code, here, ())
+        elif which == 29:
+            _weigh_skin(where, code, here, ())
+        elif which == 30:
+            _carry_tensions(where, code, here, (p, x))
+        elif which == 31:
+            _rescale(where, code, here, ())
+        elif which == 32:
+            _correct_fall(where, code, here, (p, x, v, before))
+        elif which == 33:
+            _keep_tensions(where, code, here, ())
+        elif which == 34:
+            _keep_skin(where, code, here, (p,))
+        elif which == 35:
+            _release_rows(where, code, here, (p,))
+        elif which == 36:
+            _soften_rows(where, code, here, ())
+        elif which == 37:
+            _scale_rows(where, code, here, ())
+        elif which == 38:
+            _take_rows(where, code, here, ())
+        elif which == 42:
+            _strain_rows(where, code, here, ())
+        else:
+            _rebound(where, code, here, (p, x, v, before))
         at += code[at + 1]
 
 
@@ -271,16 +346,33 @@ def _rests(k: Any, words: np.ndarray, watch: Watch, p: np.ndarray, s: int) -> bo
 
 @kernel(with_table(KERNELS, signature_of(RunSubsteps.__call__)))
 def _run(
-    kernels, usual, last, plan, ends, motion, gravity, fraction, h, damping, pins, wind, strain, limits, floors, watch
+    kernels,
+    usual,
+    last,
+    plan,
+    ends,
+    motion,
+    gravity,
+    fraction,
+    h,
+    damping,
+    pins,
+    wind,
+    strain,
+    limits,
+    floors,
+    watch,
+    around,
 ):
     k = kernels[0]
     x, v, past_x, past_slowed, past_v = motion
     islands, taken, dragged = damping
     mean, strength, period, vectors, amplitudes, phases, known, found, sails = wind
     speed, indices, rest_lengths, most_strain, most_moved = limits
+    predicting, leaving, touches = around
     for s in range(len(plan)):
         end, slowed, number, ahead, share, early, decay = plan[s]
-        before, row = v, int(number)
+        before, unblown, row = v, v, int(number)
         if slowed > 0.0:
             v = before.copy()
             if len(taken):
@@ -291,6 +383,7 @@ def _run(
                 middle = _extrapolate(k.extrapolate, usual, 0, (v, before, past_v, ahead))
             if len(dragged):
                 _brake(v, dragged[row], middle)
+            unblown = v.copy() if len(predicting) else v
             if sails[1].shape[1]:
                 air = mean[row]
                 if strength[row] != 0.0:
@@ -299,23 +392,27 @@ def _run(
                         known[0] = period[row]
                     air = _with_gusts(air, strength[row], found)
                 _push_by_air(k.push_by_air, usual, 0, (v, middle, x, air, sails, slowed))
+        began = x
+        x = x.copy() if touches else x  # planes shift it
         given_motion = x, v, before, past_x, past_slowed, share, early, gravity, fraction, h
         start, p = _predict(k.predict, usual, 0, given_motion)
         _place(p, pins, end)
+        _repeat_around(predicting, p, start, v, unblown)
         _repeat(last if ends and s == len(plan) - 1 else usual, p, start, strain[0], end)
         after, is_sound = _velocities(k.velocities, usual, 0, (p, start, h, speed))
         if is_sound and len(rest_lengths):
             some = _strained(k.strained, usual, 0, (p, indices, rest_lengths, most_strain))
-            is_sound = not _moved(p, x, indices, rest_lengths, some, most_moved)
+            is_sound = not _moved(p, began, indices, rest_lengths, some, most_moved)
         is_sound = is_sound and _is_above(p, floors)
         if is_sound and watch[0].shape[1]:
             is_sound = _rests(k, usual, watch, p, s)
         if not is_sound:
-            return s, (x, before, past_x, past_slowed, past_v)
+            return s, (began, before, past_x, past_slowed, past_v)
         _remember(strain, decay)
+        _repeat_around(leaving, p, x, after, began)
         if slowed > 0.0 or ahead < 0.0:
             past_v = before
-        past_x, past_slowed, x, v = x, v, p, after
+        past_x, past_slowed, x, v = began, v, p, after
     return len(plan), (x, v, past_x, past_slowed, past_v)
 
 

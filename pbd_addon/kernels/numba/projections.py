@@ -387,28 +387,6 @@ def hinge_changes(x, hinges, one, other):
 
 
 @kernel()
-def volume_gradients(q, triangles, pieces, piece_count):
-    volumes, gradients = np.zeros(piece_count), np.zeros((3, q.shape[1]))
-    for t in range(triangles.shape[1]):
-        i, j, k = np.uint64(triangles[0, t]), np.uint64(triangles[1, t]), np.uint64(triangles[2, t])
-        ax, ay, az = q[0, i], q[1, i], q[2, i]
-        bx, by, bz = q[0, j], q[1, j], q[2, j]
-        cx, cy, cz = q[0, k], q[1, k], q[2, k]
-        ux, uy, uz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-        volumes[pieces[t]] += ux * ax + uy * ay + uz * az
-        gradients[0, i] += ux
-        gradients[1, i] += uy
-        gradients[2, i] += uz
-        gradients[0, j] += cy * az - cz * ay
-        gradients[1, j] += cz * ax - cx * az
-        gradients[2, j] += cx * ay - cy * ax
-        gradients[0, k] += ay * bz - az * by
-        gradients[1, k] += az * bx - ax * bz
-        gradients[2, k] += ax * by - ay * bx
-    return volumes / 6.0, gradients / 6.0
-
-
-@kernel()
 def project_attachment(p, pins, multipliers):
     indices, targets, weights, alpha, k = pins
     for r in range(len(indices)):
@@ -436,15 +414,3 @@ def project_tether(p, tethers, slack, fallen, multipliers):
             excess = length - reach
             multipliers[r] += excess / max(weight(free), TINY)
             store(p, i, free - (excess / length) * d)
-
-
-@kernel()
-def project_plane(p, indices, weights, thickness, point, normal, multipliers):
-    for r in range(len(indices)):
-        i = np.uint64(indices[r])
-        height = normal[0] * (p[0, i] - point[0]) + normal[1] * (p[1, i] - point[1]) + normal[2] * (p[2, i] - point[2])
-        push = max(thickness[r] - height, -multipliers[r] * weights[r])
-        if push != 0.0:
-            multipliers[r] += push / weights[r]
-            for axis in range(3):
-                p[axis, i] += normal[axis] * push

@@ -15,7 +15,10 @@ from .levels import *
 from .motion import *
 from .packing import *
 from .pairs import *
+from .planes import *
 from .projections import *
+from .skins import *
+from .springs import *
 from .steps import *
 
 _np.empty(30 * 2**20, _np.uint8)

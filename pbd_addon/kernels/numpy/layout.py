@@ -48,3 +48,26 @@ def scatter(p: np.ndarray, particles: np.ndarray, values: np.ndarray) -> None:
 def chunks(count: int) -> Iterator[slice]:
     """Slices of at most `CHUNK`, at least one."""
     return (slice(start, start + CHUNK) for start in range(0, max(count, 1), CHUNK))
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Cross products of the columns of two (3, m) arrays."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def ways(p: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """From the second particle of each row (2, m) to the first, (3, m)."""
+    start, end = indices
+    found = p.take(start, axis=1)
+    found -= p.take(end, axis=1)
+    return found
+
+
+def by_sign(error: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The last row of values (1 or 2, m) where the error (m,) is below 0, else the first."""
+    return np.asarray(values[0] if len(values) == 1 else np.where(error < 0.0, values[1], values[0]))
+
+
+def lengths(a: np.ndarray) -> np.ndarray:
+    """Lengths of the columns of a (3, m) array."""
+    return np.asarray(np.sqrt(dot(a, a)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..protocol.guards import TINY
 from ..protocol.projections import LEAST_GIVE
-from .layout import by_color as _by_color, dot as _dot, scatter as _scatter
+from .layout import by_color as _by_color, cross as _cross, dot as _dot, scatter as _scatter
 
 
 def project_distance(p, x, rows, springs, multipliers, passes):
@@ -160,16 +160,6 @@ def hinge_changes(x, hinges, one, other):
     return angles, by_one, by_other
 
 
-def volume_gradients(q, triangles, pieces, piece_count):
-    a, b, c = q.take(triangles, axis=1).swapaxes(0, 1)
-    of_a, of_b, of_c = _cross(b, c), _cross(c, a), _cross(a, b)
-    volumes = np.bincount(pieces, _dot(of_a, a), piece_count) / 6.0
-    corners = triangles.ravel()
-    per_corner = np.concatenate([of_a, of_b, of_c], axis=1)
-    gradients = np.stack([np.bincount(corners, per_corner[axis], q.shape[1]) for axis in range(3)])
-    return volumes, gradients / 6.0
-
-
 def project_attachment(p, pins, multipliers):
     indices, targets, weights, alpha, k = pins
     q = p.take(indices, axis=1)
@@ -197,27 +187,3 @@ def project_tether(p, tethers, slack, fallen, multipliers):
         multipliers[far] += excess / np.maximum(weights[far], TINY)
         free = indices[far]
         _scatter(p, free, p.take(free, axis=1) - d.take(far - start, axis=1) * (excess / length))
-
-
-def project_plane(p, indices, weights, thickness, point, normal, multipliers):
-    q = p.take(indices, axis=1)
-    depth = thickness - np.einsum("i,ij->j", normal, q - point[:, None])
-    push = np.maximum(depth, -multipliers * weights)
-    multipliers += push / weights
-    _scatter(p, indices, q + normal[:, None] * push)
-
-
-def apply_plane_friction(p, x, indices, weights, friction, normal, motion, multipliers):
-    hit = np.flatnonzero(multipliers > 0.0)
-    particles = indices[hit]
-    q = p.take(particles, axis=1)
-    slip = q - x.take(particles, axis=1) - motion[:, None]
-    slip -= normal[:, None] * np.einsum("i,ij->j", normal, slip)
-    length = np.sqrt(_dot(slip, slip)) + TINY
-    grip = friction[hit] * multipliers[hit] * weights[hit]
-    _scatter(p, particles, q - slip * np.minimum(1.0, grip / length))
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cross products of the columns of two (3, m) arrays."""
-    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

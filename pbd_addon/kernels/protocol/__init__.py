@@ -17,13 +17,16 @@ from .levels import Levels
 from .motion import Motion
 from .packing import Packing
 from .pairs import Pairs
+from .planes import Planes
 from .projections import Projections
+from .skins import Skins
+from .springs import SoftSprings
 from .steps import Steps
 
 
 class Kernels(
     Air, Blocks, Hierarchies, Chains, Closest, Cones, Contacts, Frames, Inflation, Levels, Motion, Packing, Pairs,
-    Projections, Steps, Protocol,
+    Planes, Projections, Skins, SoftSprings, Steps, Protocol,
 ):  # fmt: skip
     """All kernels of a backend, which is a module."""
 

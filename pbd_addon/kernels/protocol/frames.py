@@ -212,6 +212,20 @@ class Watch(NamedTuple):
     rows: WatchedRows
 
 
+class Around(NamedTuple):
+    """What acts in addition; words of calls, (0,) for none.
+
+    Attributes:
+        predicting: Behind the prediction of each substep, given p, x, v and what v was before air acted on it.
+        leaving: Behind each substep, given p, x, v and what x was before planes shifted it.
+        touches: Whether planes do.
+    """
+
+    predicting: DenseIds
+    leaving: DenseIds
+    touches: bool
+
+
 class Motion(NamedTuple):
     """Positions and velocities, (3, n) each, of now and of the past, see `time_stepping.Past`."""
 
@@ -269,6 +283,7 @@ class RunSubsteps(Protocol):
         limits: Limits,
         floors: Floors,
         watch: Watch,
+        around: Around,
     ) -> tuple[int, Motion]: ...
 
 
@@ -285,8 +300,8 @@ class Frames(Protocol):
             their length (1 + margin max(strain, least) of their body), of others infinite.
         run_substeps: Substeps of h, see `solver`, by the words of their calls: `usual`, and `last` for the last one if
             it `ends` the frame. It runs all of the plan or up to the first one that is over the limits, or in which
-            planes or contact may have something to do, of which nothing stays; how many, and the motion then. None for
-            both where a backend cannot.
+            planes or contact may have something to do, of which no motion stays; how many, and the motion then. None
+            for both where a backend cannot.
     """
 
     encode: Encode | None

@@ -35,23 +35,6 @@ class SkinRows(NamedTuple):
     pieces: Ids
 
 
-class Carried(NamedTuple):
-    """What rows carry over from the substep before.
-
-    Attributes:
-        tensions: Of that one, (m,) [N].
-        kept: Fraction of these that a piece keeps, (k,).
-        share, own: Fractions of tensions, and of those by length, (m,).
-        most: Largest absolute value of the multiplier, (m,).
-    """
-
-    tensions: Numbers
-    kept: Numbers
-    share: Numbers
-    own: Numbers
-    most: Numbers
-
-
 class Skin(NamedTuple):
     """Inverse masses (n,) [1/kg], the closed piece of each particle (n,) int, and which have a pressure, (k,) bool."""
 
@@ -60,34 +43,62 @@ class Skin(NamedTuple):
     works: Flags
 
 
-class Balance(NamedTuple):
-    """The equations in `constraints.inflation`, of each piece, (k,) each.
+class Surface(NamedTuple):
+    """Closed surfaces.
 
     Attributes:
-        stretch, cross, back, swell: Their matrix, row by row.
-        wrong, error: Their right side.
-        works: Which pieces have a pressure, bool.
-        fixed: Where the multiplier itself is set and `error` is what is missing of it, bool.
+        triangles: Of all pieces, outward, (3, t) in `INDEX`; centers of caps follow the n particles.
+        owners: The piece of each triangle, (t,) in `INDEX`.
+        rims: Particles around openings, (r,) int, and rim_caps, the number of the opening of each.
+        rim_sizes: How many particles an opening has, (caps,) float64.
     """
 
-    stretch: Numbers
-    cross: Numbers
-    back: Numbers
-    swell: Numbers
-    wrong: Numbers
-    error: Numbers
+    triangles: IndexColumns
+    owners: Indices
+    rims: Ids
+    rim_caps: Ids
+    rim_sizes: Numbers
+
+
+class Contents(NamedTuple):
+    """What is to be in each piece, (k,) each, see `constraints.volume`.
+
+    Attributes:
+        aim: Volume to hold [m³].
+        away: What volumes are counted as more than they are [m³].
+        gas, most: Pressure times volume, and at most [Pa m³].
+        constant: Pressure in addition to that of the gas [Pa].
+        smallest: Least volume that counts [m³].
+        holds, works, fixed: Whether it holds a volume, has any pressure, has a pressure that is set, bool.
+    """
+
+    aim: Numbers
+    away: Numbers
+    gas: Numbers
+    most: Numbers
+    constant: Numbers
+    smallest: Numbers
+    holds: Flags
     works: Flags
     fixed: Flags
 
 
-class Volumes(NamedTuple):
-    """Errors and compliances of volumes, the relaxation k, and `works` and `fixed` as for `Balance`, (k,) each."""
+class Measured(NamedTuple):
+    """What `measure_skin` finds.
 
-    error: Numbers
-    give: Numbers
-    k: Numbers
-    works: Flags
-    fixed: Flags
+    Attributes:
+        start: Positions, (3, n) [m].
+        volumes: (k,) [m³].
+        gradients: Of volume, (3, n) [m²].
+        blown: The same times a map of pressure, the same array where there is none.
+        pull: What carried pressures do to particles, times h², (3, n), or (3, 0) where nothing is carried over.
+    """
+
+    start: Vectors
+    volumes: DenseNumbers
+    gradients: Vectors
+    blown: Vectors
+    pull: Vectors
 
 
 class Inflation(Protocol):
@@ -96,28 +107,26 @@ class Inflation(Protocol):
     def sum_by_piece(self, pieces: Ids, values: Numbers, count: int) -> DenseNumbers:
         """Sums of values (m,) over the pieces (m,) int that they belong to, (count,)."""
 
-    def enclosed_volumes(self, q: Vectors, triangles: IndexColumns, pieces: Indices, piece_count: int) -> DenseNumbers:
-        """The volumes of `volume_gradients` alone, (pieces,) [m³]."""
+    def volume_gradients(
+        self, q: Vectors, triangles: IndexColumns, pieces: Indices, piece_count: int
+    ) -> tuple[DenseNumbers, Vectors]:
+        """Enclosed volume of each closed piece and its gradient at every particle.
 
-    def carried_shares(
-        self,
-        w: Numbers,
-        indices: IndexColumns,
-        stiffness: Numbers,
-        free: Flags,
-        h: float,
-        carried: float,
-        swept: float,
-        own: float,
-    ) -> tuple[DenseNumbers, DenseNumbers]:
-        """The shares of `Carried` for rows (2, m) of this stiffness (m,) [N/m] in a substep of h [s].
+        Args:
+            q: Positions, (3, n) [m], for accuracy near the origin.
+            triangles: (3, t) in `INDEX`, outward.
+            pieces: Piece of each triangle, (t,) in `INDEX`.
+            piece_count: Number of pieces.
 
-        With s = 1 / (h² stiffness sum w), they are carried min(1, sqrt(s / swept)) and, for `free` rows (m,) bool,
-        own s, so that both make up 1 at most; 0 for others.
+        Returns:
+            V = 1/6 sum (p1 x p2) . p3, (pieces,) [m³]; gradients (3, n) [m²].
         """
 
-    def carried_tensions(self, x: Vectors, rows: SkinRows, carried: Carried, h: float) -> DenseNumbers:
-        """Multipliers with which rows begin a substep of h [s], -h² (kept share tensions + own tensions by length)."""
+    def enclosed_volumes(self, p: Vectors, surface: Surface, piece_count: int) -> DenseNumbers:
+        """The volumes of `measure_volume` alone, (pieces,) [m³]."""
+
+    def measure_volume(self, p: Vectors, surface: Surface, piece_count: int) -> tuple[DenseNumbers, Vectors]:
+        """`volume_gradients` of particles at p, in which rims have those of their caps: (pieces,) [m³], (3, n) [m²]."""
 
     def tension_pattern(
         self,
@@ -140,37 +149,67 @@ class Inflation(Protocol):
             and the change of V, the last two after that displacement, (5, k).
         """
 
-    def balance(self, equations: Balance) -> tuple[DenseNumbers, DenseNumbers]:
-        """Size and push of each piece, (k,) each, the solution of its equations; 0 where nothing works."""
-
-    def inflate(
-        self,
-        p: Vectors,
-        gradients: Columns,
-        skin: Skin,
-        pattern: DenseNumbers,
-        force: Vectors,
-        moved: Vectors,
-        size: Numbers,
-        push: Numbers,
-        row_pieces: Ids,
-        multipliers: Numbers,
-    ) -> None:
-        """Move p by W (J^T mu size + grad V push) and by `moved`, (3, n) or (3, 0); multipliers by mu size.
-
-        size and push (k,) are of each piece, row_pieces (m,) int the pieces of the edges.
-        """
-
-    def project_volume(
-        self, p: Vectors, gradients: Columns, push: Numbers, pieces: Ids, volumes: Volumes
-    ) -> tuple[DenseNumbers, DenseNumbers]:
-        """One step on the volume of each piece that works.
-
-        push (n,): inverse mass times the map of pressure; pieces (n,) int.
-
-        Returns:
-            The steps of the multipliers and the changes of volume by p, which moves, (k,) each.
-        """
-
     def edge_forces(self, p: Vectors, indices: IndexColumns, multipliers: Numbers) -> Vectors:
         """J^T lambda of distance constraints, (3, n): the effect of multipliers (m,) of rows (2, m) on particles."""
+
+    def volume_errors(
+        self, volumes: Numbers, contents: Contents, multipliers: Numbers, square: float
+    ) -> tuple[DenseNumbers, DenseNumbers]:
+        """The error of each piece and the compliance of its constraint in a substep of h, square = h² [s²], (k,) each.
+
+        The error is one of volume [m³], or the missing multiplier if the pressure is set. A pressure that depends on
+        the volume is a constraint with the linearized compliance -1 / (h² P'(V)).
+        """
+
+    def measure_skin(
+        self,
+        p: Vectors,
+        surface: Surface,
+        factors: Numbers,
+        pieces: Ids,
+        pressures: Numbers,
+        multipliers: Numbers,
+        measured: Measured,
+    ) -> None:
+        """Fill `measured`, and add carried pressures (k,), times h², to the multipliers (k,), unless there are none.
+
+        factors (n,): map of pressure, or (0,); pieces (n,) int.
+        """
+
+    def pull_along(
+        self, p: Vectors, indices: IndexColumns, carried: Numbers, multipliers: Numbers, pull: Vectors
+    ) -> None:
+        """Add carried multipliers (m,) of rows (2, m) to their multipliers, and what they do to particles to `pull`."""
+
+    def respond(
+        self,
+        p: Vectors,
+        measured: Measured,
+        edges: SkinRows,
+        multipliers: Numbers,
+        carried: Numbers,
+        skin: Skin,
+        contents: Contents,
+        pressed: Numbers,
+        square: float,
+    ) -> None:
+        """Solve volume and edges together, see `constraints.inflation`: p, `multipliers` (m,) and `pressed` (k,), those
+        of volumes, in place. Other arguments as of `tension_pattern` and `volume_errors`.
+        """
+
+    def hold_volume(
+        self,
+        p: Vectors,
+        surface: Surface,
+        push: Numbers,
+        pieces: Ids,
+        k: Numbers,
+        contents: Contents,
+        multipliers: Numbers,
+        last: Numbers,
+        square: float,
+    ) -> None:
+        """One step on the volume of each piece that works: p, multipliers and the volumes then, `last`, in place.
+
+        push (n,): inverse mass times the map of pressure; k (k,): relaxation.
+        """

@@ -29,7 +29,6 @@ from .arrays import (
     IdColumns,
     Ids,
     IndexColumns,
-    Indices,
     Numbers,
     Vectors,
 )
@@ -128,7 +127,7 @@ class Tethered(NamedTuple):
 
 
 class Projections(Protocol):
-    """Springs, hinges, volumes, pins, tethers and planes."""
+    """Springs, hinges, pins and tethers."""
 
     def project_distance(
         self, p: Vectors, x: Vectors, rows: Colored, springs: Springs, multipliers: Numbers, passes: int
@@ -178,21 +177,6 @@ class Projections(Protocol):
         were short, as absolute values, (m,) [rad] each.
         """
 
-    def volume_gradients(
-        self, q: Vectors, triangles: IndexColumns, pieces: Indices, piece_count: int
-    ) -> tuple[DenseNumbers, Vectors]:
-        """Enclosed volume of each closed piece and its gradient at every particle.
-
-        Args:
-            q: Positions, (3, n) [m], for accuracy near the origin.
-            triangles: (3, t) in `INDEX`, outward.
-            pieces: Piece of each triangle, (t,) in `INDEX`.
-            piece_count: Number of pieces.
-
-        Returns:
-            V = 1/6 sum (p1 x p2) . p3, (pieces,) [m³]; gradients (3, n) [m²].
-        """
-
     def project_attachment(self, p: Vectors, pins: Attached, multipliers: Columns) -> None:
         """C = p - target, a vector. multipliers (3, m)."""
 
@@ -203,32 +187,4 @@ class Projections(Protocol):
 
         The reach of a row of the body k is its length L + max(slack[0, k] L, slack[1, k] L + fallen); slack
         (2, bodies), fallen [m].
-        """
-
-    def project_plane(
-        self,
-        p: Vectors,
-        indices: Ids,
-        weights: Numbers,
-        thickness: Numbers,
-        point: Numbers,
-        normal: Numbers,
-        multipliers: Numbers,
-    ) -> None:
-        """C = (p - point) . normal - thickness >= 0. indices, weights, thickness (m,); point, normal (3,)."""
-
-    def apply_plane_friction(
-        self,
-        p: Vectors,
-        x: Vectors,
-        indices: Ids,
-        weights: Numbers,
-        friction: Numbers,
-        normal: Numbers,
-        motion: Numbers,
-        multipliers: Numbers,
-    ) -> None:
-        """Undo slip along a plane by Coulomb's law, at most friction x push (Macklin et al. 2014, eq. 24).
-
-        friction (m,); motion (3,): how far the plane moved in this substep [m]; multipliers (m,) of `project_plane`.
         """
