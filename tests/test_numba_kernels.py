@@ -264,7 +264,7 @@ def test_dihedral(damped, rubs):
     hinges = Hinges(
         case.w[indices], case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4),
         case.some(m if damped else 0), case.some(m), case.some(m, low=0.0, high=0.9),
-        case.some(m), case.some(m if rubs else 0, low=0.0, high=0.5), 0.6,
+        case.some(m), case.some(m if rubs else 0, low=0.0, high=0.5), case.some(m, low=0.0, high=0.9),
     )  # fmt: skip
     rows = Colored(Rows(indices), starts, layouts)
     compare("project_dihedral", case.p, case.x, rows, hinges, case.some(m, low=-1e-6, high=1e-6))
@@ -287,7 +287,9 @@ def test_isometric(damped, rubs, fresh):
             -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
         )  # fmt: skip
         facing, holding = case.some(m, low=100.0, high=200.0), -case.some(m, low=1e-7, high=1e-6)
-        rubbing = Rubbing(case.some(m), case.some(m, low=0.0, high=10.0), facing, holding, 0.6)
+        rubbing = Rubbing(
+            case.some(m), case.some(m, low=0.0, high=10.0), facing, holding, case.some(m, low=0.0, high=0.9)
+        )
         name, more = ("project_rubbing", (rubbing,)) if rubs else ("project_isometric", ())
         rows = Colored(Rows(indices), starts, layouts)
         compare(name, case.p, case.x, rows, hinges, *more, kept, fresh, w=case.w)

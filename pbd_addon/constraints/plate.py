@@ -27,9 +27,18 @@ from ..meshes.creases import Creases
 from ..meshes.weave import Woven
 from ..settings.solver_settings import SolverSettings
 from .base import SAMPLE, Constraints, Residual, make, percentile, residual_of, sampled, within_half_turn
-from .folds import Folds
+from .folds import Folds, stuck_share
 from .plate_blocks import PlateBlocks, block_entries, levels_of
-from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
+from .plate_elements import (
+    FLAT,
+    curvature_norms,
+    curvatures,
+    plate_elements,
+    push_of,
+    refolded,
+    side_forces,
+    triangle_normals,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..bodies.material import Material
@@ -112,10 +121,11 @@ class Plate:
         factors: np.ndarray,
         can_refold: bool = False,
         weft: float = 1.0,
+        stuck: float = 0.0,
     ) -> None:
         self.part = slice(sheet.start, sheet.start + len(sheet.rest))
-        self.given: tuple[Any, ...] = bend, damping_time, masses, factors, can_refold, weft
-        self.bend, self.damping_time, self.masses = bend, damping_time, masses
+        self.given: tuple[Any, ...] = bend, damping_time, masses, factors, can_refold, weft, stuck
+        self.bend, self.damping_time, self.masses = bend / (1.0 - stuck), damping_time, masses
         self.can_refold, self.grown = can_refold, 1.0
         self.elements = self.first_elements = plate_elements(
             sheet.rest,
@@ -128,7 +138,7 @@ class Plate:
         self.factors = factors[self.elements.corners].mean(axis=1)
         held = (masses[self.elements.corners] == np.inf).all(axis=1)
         self.factors[held] = CLAMP * self.factors.max()
-        self.bent = bool(self.elements.push.any())
+        self.bent = self.folded = bool(self.elements.push.any())
         folds = dihedral_angles(sheet.rest.T[:, self.elements.hinges.T], with_gradients=False)[0]
         creased = sheet.creases.of_edges(self.elements.hinges[:, :2], len(sheet.rest))[0]
         self.rest_angles = np.where(np.isnan(creased), folds if sheet.keeps_angles else 0.0, creased)
@@ -136,10 +146,13 @@ class Plate:
         rests = np.abs(self.rest_angles - folds).max(initial=0.0) < FLAT
         self.unbent = self.first_unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
         self.first_angles, self.plastic = self.rest_angles, np.zeros(len(self.rest_angles))
+        self.stuck, self.held = stuck, np.zeros(len(self.rest_angles) if stuck else 0)
+        self.norms = curvature_norms(self.elements, sheet.rest) if stuck else np.zeros((0, 3, 3))
         self.turned: tuple[np.ndarray, ...] = ()
-        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_refold)
+        loaded = self.bent or can_refold or stuck > 0.0
+        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, loaded)
         self.moved = np.zeros((len(self.blocks.vertices), 3))
-        self.flat = None if self.bent or can_refold or damping_time else self._flat()
+        self.flat = None if loaded or damping_time else self._flat()
         self._work: SheetWork | None = None
 
     def _flat(self) -> FlatSheet | None:
@@ -184,12 +197,26 @@ class Plate:
             self.plastic, self.rest_angles = plastic, self.first_angles + plastic
             self._refold()
 
+    def hold(self, held: np.ndarray) -> None:
+        """Let friction hold at these angles beside those at rest from now on, (h,) [rad]."""
+        if self.stuck and not np.array_equal(held, self.held):
+            self.held = held
+            self._refold()
+
+    def curvatures(self, angles: np.ndarray) -> np.ndarray:
+        """Mean curvature of the triangles at hinges that are bent by these angles, (h,) [1/m]."""
+        found = curvatures(self.elements, self.norms, angles)
+        return np.asarray(0.5 * (found[self.elements.first_sides // 3] + found[self.elements.hinge_sides // 3]))
+
     def _refold(self) -> None:
         changed = self.plastic != 0.0
         folded = refolded(self.first_elements, changed, self.rest_angles)
-        self.elements = folded._replace(push=self.grown * folded.push)
+        push, self.folded = folded.push, bool(folded.push.any())
+        if self.held.any():  # friction and bending are one spring, and rest in between
+            push = push + push_of(self.elements, self.stuck * self.held)
+        self.elements = folded._replace(push=self.grown * push)
         self.bent = bool(self.elements.push.any())
-        as_first = self.grown == 1.0 and not changed.any()
+        as_first = self.grown == 1.0 and not changed.any() and not self.held.any()
         self.unbent = self.first_unbent if as_first else np.zeros_like(self.first_unbent)
 
     def begin_substep(self) -> None:
@@ -221,13 +248,16 @@ class Plate:
         factors = blocks.factors(self.masses, stiffness)
         if self.bent:
             corners = self.elements.corners
-            at_rest = triangle_normals(unbent, corners)
+            at_rest = triangle_normals(unbent, corners) if self.unbent.any() else np.zeros(corners.shape)
             lagging = triangle_normals(unbent + before, corners) - at_rest if lag else 0.0
             turn, turned = triangle_normals(p, corners) - at_rest, np.zeros_like(at_rest)
             reached, known = p.copy(), b
-            for _ in range(MOST_TURNS):
+            most = MOST_TURNS if self.folded else 1
+            for _ in range(most):
                 b = known + stiffness * blocks.load(self.elements, self.factors, lead * turn - lag * lagging)
                 kernels.solve_blocks(b, factors)
+                if most == 1:
+                    break
                 reached[ids] = (b[blocks.rows] + behind) / lead + start
                 turn, turned = triangle_normals(reached, corners) - at_rest, turn
                 if np.abs(turn - turned).max() < TURNED:
@@ -286,11 +316,10 @@ class PlateConstraints(Constraints):
             part = slice(sheet.start, sheet.start + len(sheet.rest))
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
-            # The masses of a skin that is blown up change with its pressure, and so would all factors; what rubs needs
-            # hinges, which know where they hold.
-            is_skin, rubs = material.pressure_mode == "OVERPRESSURE", material.bend_friction > 0.0
-            stiff = settings.method != "PBD" and not (is_skin or rubs) and is_stiff(sheet, bend, masses, factors)
-            solves = MOST_TURNS if material.bend_yield or is_folded(sheet) else 1
+            # The masses of a skin that is blown up change with its pressure, and so would all factors.
+            is_skin, stuck = material.pressure_mode == "OVERPRESSURE", stuck_share(bend, material.bend_friction)
+            stiff = settings.method != "PBD" and not is_skin and is_stiff(sheet, bend, masses, factors)
+            solves = MOST_TURNS if material.bend_yield or stuck or is_folded(sheet) else 1
             if not stiff or solves * block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue
             given: tuple[Any, ...] = (
@@ -300,6 +329,7 @@ class PlateConstraints(Constraints):
                 factors,
                 bool(material.bend_yield or sheet.follows),
                 material.weft_bend,
+                stuck,
             )
             old = before.get(number)
             is_same = old is not None and all(np.array_equal(*each) for each in zip(old.given, given))
@@ -312,11 +342,17 @@ class PlateConstraints(Constraints):
         """Change the rest angles of all hinges by these from now on, (m,) [rad]."""
         for number, plate in self.plates.items():
             if plate.can_refold:
-                if number not in self._hinges:
-                    own = np.flatnonzero(folds.body == number)
-                    found = _same_hinges(plate.elements.hinges + plate.part.start, folds.hinges[:, own].T)
-                    self._hinges[number] = own[found]
-                plate.fold(plastic[self._hinges[number]])
+                plate.fold(plastic[self.hinges_of(number, folds)])
+
+    def hinges_of(self, number: int, folds: Folds) -> np.ndarray:
+        """Index of each hinge of a plate among all, (h,) int."""
+        if number not in self._hinges:
+            own = np.flatnonzero(folds.body == number)
+            found = _same_hinges(
+                self.plates[number].elements.hinges + self.plates[number].part.start, folds.hinges[:, own].T
+            )
+            self._hinges[number] = own[found]
+        return self._hinges[number]
 
     def grow(self, factors: np.ndarray) -> None:
         """Let the rest shape of each body be so many times as large, (bodies,) [1]."""

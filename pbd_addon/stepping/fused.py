@@ -258,8 +258,8 @@ def _words(frame: Frame, touching: bool) -> Words | None:
     predicting = [call for one in frame.acting for call in one.predict_calls()]
     leaving = [call for one in frame.acting for call in one.remember_calls()]
     # Arrays by what they are: what is written down keeps them. Other substeps take none that the last does not.
-    every = *last, *predicting, *leaving
-    key = [kernels, touching, *itertools.chain.from_iterable(call.spread() for call in every)]
+    every = (call.spread() for call in (*last, *predicting, *leaving))
+    key = [kernels, touching, *itertools.chain.from_iterable(every)]
     known = model.scratch.get("words")
     if known is None or not _are_same(known[0], key):
         written, lists = [], (_calls(frame, False, touching) or [], last, predicting, leaving)

@@ -247,10 +247,10 @@ def project_dihedral(p, x, rows, hinges, multipliers):
                 give = max(alpha[row] - shares[row] * slope, LEAST_GIVE * alpha[row])
                 step = -k[row] * residual / max(slope + give, TINY)
                 if rubs:
-                    least = (1.0 - stuck) * alpha[row]
+                    least = (1.0 - stuck[row]) * alpha[row]
                     holding = max(slope + max(least - shares[row] * slope, LEAST_GIVE * least), TINY)
                     slip = k[row] * limits[row] / max(slope + give, TINY)
-                    still = -k[row] * (residual - stuck * (alpha[row] * multipliers[row] + held[row])) / holding
+                    still = -k[row] * (residual - stuck[row] * (alpha[row] * multipliers[row] + held[row])) / holding
                     step = min(max(still, step - slip), step + slip)
                 multipliers[row] += step
                 for corner in range(4):
@@ -338,7 +338,7 @@ def project_rubbing(p, x, rows, hinges, rubbing, multipliers, fresh):
             bent, given = bent + alpha[r] * total, alpha[r] * dot(total, normal)
         along = dot(bent, normal)
         usual, slip = scale[r] * along, scale[r] * limits[r]
-        still = holding[r] * (along - stuck * (given + held[r]))
+        still = holding[r] * (along - stuck[r] * (given + held[r]))
         step = scale[r] * way(bent) + (min(max(still, usual + slip), usual - slip) - usual) * normal
         if kept:
             multipliers[0, r], multipliers[1, r], multipliers[2, r] = axes(total + step)
