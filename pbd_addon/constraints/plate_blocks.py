@@ -129,7 +129,7 @@ class PlateBlocks:
             block[np.diag_indices(len(block))] += is_slope & (block.diagonal() == 0.0)
         entries_of_vertices = np.concatenate([block.diagonal() for block in self.diagonal])[self.rows]
         self._largest = float(entries_of_vertices.max(initial=0.0))
-        self._n, self._unknowns = n, unknowns.T.ravel() if bent else unknowns[:0].ravel()
+        self._n, self._unknowns = n, unknowns.ravel() if bent else unknowns[:0].ravel()
         self._factors: dict[float, Factors] = {}
 
     def limited(self, masses: np.ndarray, stiffness: float) -> float:
@@ -170,10 +170,10 @@ class PlateBlocks:
 
     def load(self, elements: PlateElements, factors: np.ndarray, normals: np.ndarray) -> np.ndarray:
         """Load of the rest angles on the unknowns for triangles with these normals (t, 3), (unknowns, 3)."""
-        n, push = self._n, np.multiply(elements.push.T, factors, order="C")
+        n, push = self._n, elements.push * factors[:, None]
         full = np.empty((n + len(elements.ends) + 1, 3))
         for axis in range(3):
-            full[:, axis] = np.bincount(self._unknowns, (push * normals[:, axis]).ravel(), len(full))
+            full[:, axis] = np.bincount(self._unknowns, (push * normals[:, axis, None]).ravel(), len(full))
         found = np.zeros((int(self.starts[-1]), 3))
         found[self.rows], found[self.slope_rows] = full[self.vertices], full[self.slopes]
         for slopes, rows, matrix in self.eliminated:
