@@ -20,7 +20,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 PREFIX = "VIEW3D_PT_pbd_"
 TAB = "PBD"
-FRAMES = 24
+FRAMES = 12
 """How long a sample is played before its panels are shown."""
 
 SHOTS = (
@@ -28,14 +28,14 @@ SHOTS = (
         "panel",
         "curtain",
         (
-            *("details", "physical", "stiffness", "damping", "initial_velocity", "shape", "sewing", "attach"),
+            *("details", "physical", "stiffness", "weave", "damping", "initial_velocity", "shape", "sewing", "attach"),
             *("cloth_pressure", "wind", "modifiers", "doctor", "advanced"),
         ),
     ),
     ("panel_stiffness", "curtain", ("physical", "stiffness")),
-    ("panel_collisions", "tablecloth", ("object_collisions", "floor", "self_collisions")),
     ("panel_bake", "curtain", ("cache",)),
     ("panel_pressure", "balloon", ("pressure",)),
+    ("panel_collisions", "tablecloth", ("object_collisions", "floor", "self_collisions")),
 )
 """Name of the picture, sample, and which sub-panels stand below the main one."""
 
@@ -68,15 +68,11 @@ def take_all() -> Iterator[float]:
         sys.stderr.write("Install PBD Cloth & Balloons and switch it on first.\n")
         return
     panels = [getattr(bpy.types, name) for name in registered()]
+    played = ""
     for name, sample, wanted in SHOTS:
-        bpy.ops.wm.open_mainfile(filepath=str(HERE.parent / "sample_blends" / f"{sample}.blend"), load_ui=False)
-        yield 0.5
-        scene = bpy.context.scene
-        bpy.context.view_layer.objects.active = next(obj for obj in scene.objects if obj.pbd.enabled)
-        for frame in range(1, FRAMES + 1):
-            scene.frame_set(frame)
-        while is_late(scene):
-            yield 0.5
+        if sample != played:
+            yield from play(sample)
+            played = sample
         show_only(panels, wanted)
         area = max((area for area in window().screen.areas if area.type == "VIEW_3D"), key=lambda area: area.width)
         area.spaces.active.show_region_ui = True
@@ -93,6 +89,18 @@ def take_all() -> Iterator[float]:
             bpy.types.SpaceView3D.draw_handler_remove(handler, "UI")
             show_only(panels, tuple(panel.__name__.removeprefix(PREFIX) for panel in panels))
         write(HERE / "images" / f"{name}.png", trimmed(taken[-1]))
+
+
+def play(sample: str) -> Iterator[float]:
+    """Open a sample and go to the frame that is shown."""
+    bpy.ops.wm.open_mainfile(filepath=str(HERE.parent / "sample_blends" / f"{sample}.blend"), load_ui=False)
+    yield 0.5
+    scene = bpy.context.scene
+    bpy.context.view_layer.objects.active = next(obj for obj in scene.objects if obj.pbd.enabled)
+    for frame in range(1, FRAMES + 1):
+        scene.frame_set(frame)
+    while is_late(scene):
+        yield 0.5
 
 
 def is_late(scene: bpy.types.Scene) -> bool:
@@ -138,7 +146,8 @@ def trimmed(picture: np.ndarray) -> np.ndarray:
     """The rows with panels on them, on the gray of the theme."""
     rows = np.flatnonzero(picture[:, picture.shape[1] // 2, 3] > 0.5)
     picture = picture[: rows[-1] + 1].copy()
-    share = picture[:, :, 3:]
+    drawn = picture[:, :, :3].any(axis=2, keepdims=True)  # Beside the panels the region is black, with an alpha of 1.
+    share = picture[:, :, 3:] * drawn
     picture[:, :, :3] = picture[:, :, :3] * share + BACKGROUND * (1.0 - share)
     return picture
 

@@ -31,23 +31,26 @@ class Main(BodyPanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        if context.object.mode == "EDIT":
+        editing_mesh = context.object.mode == "EDIT"
+        if editing_mesh:  # In the place of what has to wait until it ends.
             editing.draw(context, layout)
         draw_body(context, layout)
-        draw_playback(context, layout)
+        if not editing_mesh:
+            draw_playback(context, layout)
         status.draw_line(context, layout)
         status.draw_problems(context, layout)
 
 
 def draw_body(context: Context, layout: Layout) -> None:
-    """Type of the object and quality of the scene."""
+    """Type of the object, its material, and quality of the scene."""
     settings = context.object.pbd
     col = layout.column()
     col.active = is_live(context.object)
-    row = col.row(align=True)
-    row.operator("object.pbd_add", text="Cloth", depress=settings.type == "CLOTH").type = "CLOTH"
-    row.operator("object.pbd_add", text="Balloon", depress=settings.type == "BALLOON").type = "BALLOON"
-    row.operator("object.pbd_add", text="Rigid", depress=settings.type == "RIGID").type = "RIGID"
+    if context.object.mode != "EDIT":
+        row = col.row(align=True)
+        row.operator("object.pbd_add", text="Cloth", depress=settings.type == "CLOTH").type = "CLOTH"
+        row.operator("object.pbd_add", text="Balloon", depress=settings.type == "BALLOON").type = "BALLOON"
+        row.operator("object.pbd_add", text="Rigid", depress=settings.type == "RIGID").type = "RIGID"
     if not settings.rigid:
         draw_chosen(col, context.object)
     flow = columns(col)

@@ -35,7 +35,8 @@ class Shape(BodyPanel):
             layout.prop_search(obj.pbd, "rest_key", obj.data.shape_keys, "key_blocks")
         elif obj.pbd.rest_shape == "KEY":
             draw_sentence(layout, context, "Add a shape key first", "INFO")
-        layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
+        if obj.mode != "EDIT":
+            layout.operator("object.pbd_make_proxy", icon="MOD_DECIM").kind = "CLOTH"
 
 
 class Sewing(BodyPanel):

@@ -21,7 +21,7 @@ CHANGING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "rem
 
 PANELS_MAY_CALL = {
     *("get", "bodies", "live_bodies", "frame_range", "last_shown", "listeners", "disturbed", "invalidated_frames"),
-    *("valid_frames", "Record", "BakeProgress"),
+    *("valid_frames", "is_behind", "Record", "BakeProgress"),
 }
 """What a panel may use of the module session: it reads and listens, it never makes, steps or drops a simulation."""
 

@@ -83,13 +83,13 @@ def blown() -> Scene:
     return scene(curtain(), move=move)
 
 
-def in_rounds() -> Scene:
+def in_rounds(*bodies: Body) -> Scene:
     """Springs and bending are solved in turn, as where cloth comes to rest."""
 
     def move(simulation: Simulation, frame: int) -> None:
         state_of(simulation).memory["rounds"]["wanted"] = np.ones(1)
 
-    return scene(curtain(), curtain(Material(bend_damping=0.01), z=1.0, n=9), move=move)
+    return scene(*bodies, move=move)
 
 
 def balloon(z: float = 0.0, **options: object) -> Body:
@@ -132,15 +132,18 @@ BALLOONS: dict[str, Callable[[], Scene]] = {
 
 
 def hammock() -> Body:
-    """Heavy, soft cloth that loses half of the work when it springs back, and follows tethers."""
-    vertices, faces = jittered_sheet(17)
+    """Heavy, soft cloth that gives back half of the work, from the eighth frame on, and follows tethers."""
+    vertices, faces = jittered_sheet(13)
     material = Material(density=2.0, stretch=100.0, shear=100.0, resilience=0.5)
-    return Body(vertices * np.array([0.98, 1.0, 1.0]), faces, material, pins=range(289)[::16], rest_vertices=vertices)
+    return Body(vertices * np.array([0.98, 1.0, 1.0]), faces, material, pins=range(0, 169, 12), rest_vertices=vertices)
 
+
+BOARD = Material(bend=5.0)
 
 SCENES: dict[str, Callable[[], Scene]] = {
     "hammock": lambda: scene(hammock()),
-    "rounds": in_rounds,
+    "rounds": lambda: in_rounds(curtain(), curtain(Material(bend_damping=0.01), z=1.0, n=9)),
+    "stiff": lambda: in_rounds(curtain(BOARD), curtain(BOARD, z=1.0, n=9, pins=()), curtain(z=2.0)),
     "hanging": lambda: scene(curtain()),
     "triangles": lambda: scene(triangles()),
     "automatic": lambda: scene(triangles(), automatic=True),

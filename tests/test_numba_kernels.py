@@ -264,7 +264,7 @@ def test_dihedral(damped, rubs):
     hinges = Hinges(
         case.w[indices], case.some(m, low=-3.0, high=3.0), case.some(m, low=0.0, high=1e4),
         case.some(m if damped else 0), case.some(m), case.some(m, low=0.0, high=0.9),
-        case.some(m), case.some(m if rubs else 0, low=0.0, high=0.5), 0.6,
+        case.some(m), case.some(m if rubs else 0, low=0.0, high=0.5), case.some(m, low=0.0, high=0.9),
     )  # fmt: skip
     rows = Colored(Rows(indices), starts, layouts)
     compare("project_dihedral", case.p, case.x, rows, hinges, case.some(m, low=-1e-6, high=1e-6))
@@ -287,7 +287,9 @@ def test_isometric(damped, rubs, fresh):
             -case.some(m, low=1e-7, high=1e-6), case.some(m if damped else 0),
         )  # fmt: skip
         facing, holding = case.some(m, low=100.0, high=200.0), -case.some(m, low=1e-7, high=1e-6)
-        rubbing = Rubbing(case.some(m), case.some(m, low=0.0, high=10.0), facing, holding, 0.6)
+        rubbing = Rubbing(
+            case.some(m), case.some(m, low=0.0, high=10.0), facing, holding, case.some(m, low=0.0, high=0.9)
+        )
         name, more = ("project_rubbing", (rubbing,)) if rubs else ("project_isometric", ())
         rows = Colored(Rows(indices), starts, layouts)
         compare(name, case.p, case.x, rows, hinges, *more, kept, fresh, w=case.w)
@@ -298,6 +300,12 @@ def test_flat_bends():
     stencils = case.some(4, len(case.mesh.hinges), low=-30.0, high=30.0)
     indices, facing = case.mesh.hinges.T, case.some(len(case.mesh.hinges))
     compare("flat_bends", case.p, Rows(np.ascontiguousarray(indices)), stencils, facing)
+
+
+def test_hinge_changes():
+    case = Case()
+    hinges = np.array(case.mesh.hinges.T, np.int64)
+    compare("hinge_changes", case.p, hinges, case.x - case.p, np.roll(case.p, 1, axis=0))
 
 
 def two_balls(is_open: bool) -> tuple[np.ndarray, Surface, np.ndarray]:
@@ -1275,3 +1283,19 @@ def test_the_cache_serves_all_processes_and_the_package_under_any_name():
         loaded.append(done.stdout.count("data loaded from"))
     assert loaded[0] > 15
     assert loaded == [loaded[0]] * 3
+
+
+@pytest.mark.parametrize("pinned", [0, 12, 30])
+def test_sheet(pinned):
+    """A flat plate whose first column, or some, are pinned, or which is free; twice in a substep."""
+    vertices, quads = grid(11, 7, 1.0, 0.7)
+    body = Body(vertices, quads, dataclasses.replace(Material.preset("Leather"), bend=50.0), range(pinned))
+    simulation = Simulation([body], kernels="numpy", self_collision=False)
+    plates = find(simulation, "plate bend")
+    plates.begin_substep(DT / 20, 1.0)
+    random = np.random.default_rng(0)
+    p = np.ascontiguousarray(vertices.T + 0.02 * random.standard_normal(vertices.T.shape))
+    for fresh in (True, False):
+        (call,) = plates.calls(True, fresh)
+        compare(call.kernel, p, *call.arguments)
+        NUMPY.bend_sheet(p, *call.arguments)

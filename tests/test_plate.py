@@ -13,6 +13,7 @@ from pbd_addon import Body, Material, Simulation
 from pbd_addon.constraints import PlateConstraints, plate
 from pbd_addon.constraints.plate_blocks import block_entries
 from pbd_addon.kernels import available, numpy as numpy_kernels
+from pbd_addon.kernels.protocol.blocks import Factors
 
 DT = 1 / 24
 FREE = {"drag": 0.0, "damping": 0.0, "air_normal": 0.0, "air_tangent": 0.0}
@@ -357,5 +358,6 @@ def test_blocks_are_solved():
     dense[:4, 4:9] = dense[4:9, :4] = 0.0  # what lies beyond the empty block is not beside it
     b = random.normal(size=(12, 3))
     answer = b.copy()
-    numpy_kernels.solve_blocks(answer, starts, inverses, couplings)
+    factors = Factors(starts, *(np.concatenate([each.ravel() for each in some]) for some in (inverses, couplings)))
+    numpy_kernels.solve_blocks(answer, factors)
     np.testing.assert_allclose(dense @ answer, b, atol=1e-10)

@@ -1,7 +1,7 @@
 """What usual cloth costs a frame: CPU time, beside what it cost before physics was true at the default settings.
 
 A machine is not always as quick, so milliseconds have no bar. Bars are on the share of a frame that residuals
-take, and on kinds that are projected twice, as only soft cloth needs it.
+take, on kinds that are projected twice, as only soft cloth needs it, and on what rounds take beside frames without.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pbd_addon import PRESETS, Body, Simulation
 from pbd_addon.stepping import adaptive
 
 from .check import NO_BAR, Check
+from .drapes import Drape, disc
 
 DT = 1.0 / 24.0
 FRAMES = 10
@@ -25,6 +26,12 @@ RESIDUALS = 5.0
 
 EXTRA = 10.0
 """By how much directions of the weave, and friction of bending, may make a frame dearer [%]."""
+
+ROUNDS = 2.0
+"""How many times as long a frame with rounds may take as one without."""
+
+IN_ROUNDS = (("Cotton", "quads"), ("Cotton", "Delaunay"), ("Leather", "quads"))
+"""Drapes that are compared with and without: hinges, triangles, plates."""
 
 EXTRAS = {
     "warp and weft": {"weft_stretch": 0.5, "weft_bend": 0.6},
@@ -46,9 +53,26 @@ def checks(kernels: str, automatic: bool, quick: bool) -> Iterator[Check]:
         model = simulation._model
         again = sum(model.sequence.count(kind) - 1 for kind in model.constraints)
         yield Check(name, "kinds that are projected twice", float(again), 0.0)
+    for preset, mesh in IN_ROUNDS[:1] if quick else IN_ROUNDS:
+        times = _in_rounds(preset, mesh, kernels, automatic)
+        yield Check(f"drape of {preset}, 10 mm, {mesh}", "CPU time in rounds beside without", times, ROUNDS)
     for name, settings in EXTRAS.items():
         dearer = _dearer(33 if quick else 101, settings, kernels, automatic)
         yield Check(f"cotton with {name}", "CPU time above that without [%]", dearer, EXTRA)
+
+
+def _in_rounds(preset: str, mesh: str, kernels: str, automatic: bool) -> float:
+    """How many times as long a frame with rounds takes as one without, frame by frame in turn."""
+    bodies = [disc(Drape(preset, 0.01, mesh, 0.0), 0) for _ in range(2)]
+    pair = [Simulation([body], kernels=kernels, automatic=automatic, self_collision=False) for body in bodies]
+    ratios = []
+    for _ in range(3 * FRAMES):
+        spent = []
+        for k, simulation in enumerate(pair):
+            simulation._state.memory["rounds"]["wanted"] = np.array([float(k)])
+            spent.append(_cpu(functools.partial(simulation.step, DT), 1))
+        ratios.append(spent[1] / spent[0])
+    return float(np.median(ratios[FRAMES:]))
 
 
 def _dearer(side: int, settings: Mapping[str, float], kernels: str, automatic: bool) -> float:

@@ -118,12 +118,6 @@ def resolved_shares(hinges: np.ndarray, stencils: np.ndarray, rest: np.ndarray, 
     return RESOLVED * np.clip(1.0 - back / np.maximum(own, SMALLEST), 0.0, 1.0)
 
 
-STUCK = 0.9
-"""Share of a hinge's stiffness that friction has while it holds. A drape of cotton that keeps 18 1/m moves at 12, 5 and
-0.3 mm/s after 5 s with 2/3, 0.9 and 0.975, and covers 72, 67 and 63 %, where many steps give 72: hinges as stiff as
-that are soft in one pass, and slip too early where weight bends them."""
-
-
 class _HingeConstraints(Constraints):
     """Rows of hinges (m, 4) with the stiffness of a material's `bend`."""
 
@@ -143,7 +137,7 @@ class _HingeConstraints(Constraints):
         self.rows = sort_rows(hinges, body, w)
         self.shares = shares[self.rows.order]
         self.numbers = numbers[self.rows.order].astype(np.int32) if len(numbers) else numbers
-        self.held = self.limits = self.facing = NOTHING
+        self.held = self.limits = self.stuck = self.facing = NOTHING
         self.colored = self.rows.colored()
         self.factors: np.ndarray | float = 1.0
 
@@ -168,25 +162,26 @@ class _HingeConstraints(Constraints):
             self.compliance = np.where((k > 0.0) & (share[body] > 0.0), 0.0, NO_STIFFNESS)
             self.damping_times = np.zeros(0)
         self.active = bool((self.compliance < NO_STIFFNESS).any())
-        self.held = self.limits = NOTHING
+        self.held = self.limits = self.stuck = NOTHING
         self.h = 0.0
 
     def shape_error(self, residual: Residual) -> float:
         odds = residual.short / max(1.0 - residual.short, 1e-12)
         return min(SHAPE_PER_ODDS * odds, 1.0) * visible_share(residual)
 
-    def rub(self, limits: np.ndarray, facing: np.ndarray) -> None:
+    def rub(self, limits: np.ndarray, stuck: np.ndarray, facing: np.ndarray) -> None:
         """Let dry friction shift C at rest by so much at most, (m,); `held` is where none acts.
 
-        facing: one over twice the area beside each hinge, (m,) [1/m²].
+        stuck: share of the stiffness that friction has while it holds, (m,). facing: one over twice the area beside
+        each hinge, (m,) [1/m²].
         """
         self.facing = facing
-        self.limits = NOTHING if self.relaxed or not limits.any() else limits
+        self.limits, self.stuck = (NOTHING, NOTHING) if self.relaxed or not limits.any() else (limits, stuck)
         self.held, self.h = np.zeros(len(self.limits)), 0.0
 
     def _rubbed(self, values: np.ndarray, some: slice | np.ndarray) -> np.ndarray:
         """The shift of C at rest by friction where some rows have these values of C, (k,)."""
-        pull = STUCK / (1.0 - STUCK) * (self.held[some] - values)
+        pull = self.stuck[some] / (1.0 - self.stuck[some]) * (self.held[some] - values)
         return np.asarray(pull.clip(-self.limits[some], self.limits[some]))
 
     def bent(self, x: np.ndarray) -> np.ndarray:
@@ -268,7 +263,7 @@ class DihedralConstraints(_HingeConstraints):
         return [Call("clear", 0, (self.multipliers,))]
 
     def calls(self, kept: bool, fresh: bool) -> list[Call]:
-        rubbing = self.held, self.limits, STUCK
+        rubbing = self.held, self.limits, self.stuck
         hinges = Hinges(self.weights, self.rest_angles, self.alpha, self.gamma, self.k, self.shares, *rubbing)
         return [Call("project_dihedral", 2, (self.colored, hinges, self.multipliers))]
 
@@ -378,8 +373,8 @@ class IsometricConstraints(_HingeConstraints):
         self._given: np.ndarray | None = None
         leverage = np.zeros((4, 0)) if self.kernels.PACKED else leverage  # a view would keep all of it
         self.hinges = FlatHinges(self.stencils, leverage, NOTHING, factor(alpha), self.gamma)
-        holding = factor((1.0 - STUCK) * alpha) if len(self.limits) else NOTHING
-        self.rubbing = Rubbing(self.held, self.limits, self.facing, holding, STUCK)
+        holding = factor((1.0 - self.stuck) * alpha) if len(self.limits) else NOTHING
+        self.rubbing = Rubbing(self.held, self.limits, self.facing, holding, self.stuck)
 
     def _alpha(self, some: slice | np.ndarray) -> np.ndarray:
         """Compliances of some rows for substeps of h, which few ask for, (k,)."""

@@ -21,13 +21,24 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.numpy import dihedral_angles
+from ..kernels.protocol.blocks import FlatSheet, SheetWork
+from ..kernels.protocol.frames import Call
 from ..meshes.creases import Creases
 from ..meshes.weave import Woven
 from ..settings.solver_settings import SolverSettings
-from .base import SAMPLE, Constraints, Residual, percentile, residual_of, sampled, within_half_turn
-from .folds import Folds
+from .base import SAMPLE, Constraints, Residual, make, percentile, residual_of, sampled, within_half_turn
+from .folds import Folds, stuck_share
 from .plate_blocks import PlateBlocks, block_entries, levels_of
-from .plate_elements import FLAT, plate_elements, refolded, side_forces, triangle_normals
+from .plate_elements import (
+    FLAT,
+    curvature_norms,
+    curvatures,
+    plate_elements,
+    push_of,
+    refolded,
+    side_forces,
+    triangle_normals,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..bodies.material import Material
@@ -49,6 +60,9 @@ top, has 10 million, and took more than 20 s a frame."""
 
 CLAMP = 1e4
 """Factor on the stiffness of triangles whose corners are all pinned: the sheet next to them is clamped, not hinged."""
+
+LEVEL = 1e-6
+"""Depth of a sheet over its width up to which it is flat: Blender's numbers are rounded to 6e-8 of the largest."""
 
 FLAT_ANGLE = 0.005
 """A sheet whose hinges are bent by less is flat [rad]: 0.3°."""
@@ -107,10 +121,11 @@ class Plate:
         factors: np.ndarray,
         can_refold: bool = False,
         weft: float = 1.0,
+        stuck: float = 0.0,
     ) -> None:
         self.part = slice(sheet.start, sheet.start + len(sheet.rest))
-        self.given: tuple[Any, ...] = bend, damping_time, masses, factors, can_refold, weft
-        self.bend, self.damping_time, self.masses = bend, damping_time, masses
+        self.given: tuple[Any, ...] = bend, damping_time, masses, factors, can_refold, weft, stuck
+        self.bend, self.damping_time, self.masses = bend / (1.0 - stuck), damping_time, masses
         self.can_refold, self.grown = can_refold, 1.0
         self.elements = self.first_elements = plate_elements(
             sheet.rest,
@@ -123,7 +138,7 @@ class Plate:
         self.factors = factors[self.elements.corners].mean(axis=1)
         held = (masses[self.elements.corners] == np.inf).all(axis=1)
         self.factors[held] = CLAMP * self.factors.max()
-        self.bent = bool(self.elements.push.any())
+        self.bent = self.folded = bool(self.elements.push.any())
         folds = dihedral_angles(sheet.rest.T[:, self.elements.hinges.T], with_gradients=False)[0]
         creased = sheet.creases.of_edges(self.elements.hinges[:, :2], len(sheet.rest))[0]
         self.rest_angles = np.where(np.isnan(creased), folds if sheet.keeps_angles else 0.0, creased)
@@ -131,9 +146,44 @@ class Plate:
         rests = np.abs(self.rest_angles - folds).max(initial=0.0) < FLAT
         self.unbent = self.first_unbent = sheet.rest if rests else np.zeros_like(sheet.rest)
         self.first_angles, self.plastic = self.rest_angles, np.zeros(len(self.rest_angles))
+        self.stuck, self.held = stuck, np.zeros(len(self.rest_angles) if stuck else 0)
+        self.norms = curvature_norms(self.elements, sheet.rest) if stuck else np.zeros((0, 3, 3))
         self.turned: tuple[np.ndarray, ...] = ()
-        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, self.bent or can_refold)
+        loaded = self.bent or can_refold or stuck > 0.0
+        self.blocks = PlateBlocks(self.elements, self.factors, sheet.levels, masses < np.inf, loaded)
         self.moved = np.zeros((len(self.blocks.vertices), 3))
+        self.flat = None if loaded or damping_time else self._flat()
+        self._work: SheetWork | None = None
+
+    def _flat(self) -> FlatSheet | None:
+        """The sheet as one kernel solves it; None if it is not flat at rest."""
+        arms = self.unbent - self.unbent.mean(axis=0)
+        extents, axes = np.linalg.eigh(arms.T @ arms)
+        if extents[0] > LEVEL**2 * extents[1]:
+            return None
+        across = axes[:, :1]
+        arms -= (arms @ across) @ across.T
+        blocks, first = self.blocks, self.part.start
+        held = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
+        for rows, matrix, vertices in blocks.held:
+            row, column = np.nonzero(matrix)
+            held.append((rows.start + row, vertices[column], matrix[row, column]))
+        return FlatSheet(
+            np.arange(first, first + len(arms)), arms.T.copy(), np.linalg.pinv(arms, rcond=LEVEL), blocks.vertices,
+            blocks.rows, self.masses[blocks.vertices], *map(np.concatenate, zip(*held)),
+        )  # fmt: skip
+
+    def call(self, h: float, reached: np.ndarray, is_first: bool) -> Call | None:
+        """The kernel that solves it in a substep of h [s], is_first: for the first time there; None if none does."""
+        if self.flat is None:
+            return None
+        blocks = self.blocks
+        stiffness = blocks.limited(self.masses, h**2 * self.bend / self.grown**2)
+        if self._work is None or self._work.reached is not reached:
+            known, start, moved = (np.zeros((3, count)) for count in (blocks.starts[-1], *2 * [len(blocks.vertices)]))
+            self._work = SheetWork(known, start, moved, reached)
+        given = self.flat, blocks.factors(self.masses, stiffness), self._work, stiffness, is_first
+        return Call("bend_sheet", 1, given)
 
     def grow(self, factor: float) -> None:
         """Let the rest shape be so many times as large as at the beginning: at any size a fold takes the same work."""
@@ -147,12 +197,26 @@ class Plate:
             self.plastic, self.rest_angles = plastic, self.first_angles + plastic
             self._refold()
 
+    def hold(self, held: np.ndarray) -> None:
+        """Let friction hold at these angles beside those at rest from now on, (h,) [rad]."""
+        if self.stuck and not np.array_equal(held, self.held):
+            self.held = held
+            self._refold()
+
+    def curvatures(self, angles: np.ndarray) -> np.ndarray:
+        """Mean curvature of the triangles at hinges that are bent by these angles, (h,) [1/m]."""
+        found = curvatures(self.elements, self.norms, angles)
+        return np.asarray(0.5 * (found[self.elements.first_sides // 3] + found[self.elements.hinge_sides // 3]))
+
     def _refold(self) -> None:
         changed = self.plastic != 0.0
         folded = refolded(self.first_elements, changed, self.rest_angles)
-        self.elements = folded._replace(push=self.grown * folded.push)
+        push, self.folded = folded.push, bool(folded.push.any())
+        if self.held.any():  # friction and bending are one spring, and rest in between
+            push = push + push_of(self.elements, self.stuck * self.held)
+        self.elements = folded._replace(push=self.grown * push)
         self.bent = bool(self.elements.push.any())
-        as_first = self.grown == 1.0 and not changed.any()
+        as_first = self.grown == 1.0 and not changed.any() and not self.held.any()
         self.unbent = self.first_unbent if as_first else np.zeros_like(self.first_unbent)
 
     def begin_substep(self) -> None:
@@ -184,19 +248,22 @@ class Plate:
         factors = blocks.factors(self.masses, stiffness)
         if self.bent:
             corners = self.elements.corners
-            at_rest = triangle_normals(unbent, corners)
+            at_rest = triangle_normals(unbent, corners) if self.unbent.any() else np.zeros(corners.shape)
             lagging = triangle_normals(unbent + before, corners) - at_rest if lag else 0.0
             turn, turned = triangle_normals(p, corners) - at_rest, np.zeros_like(at_rest)
             reached, known = p.copy(), b
-            for _ in range(MOST_TURNS):
+            most = MOST_TURNS if self.folded else 1
+            for _ in range(most):
                 b = known + stiffness * blocks.load(self.elements, self.factors, lead * turn - lag * lagging)
-                kernels.solve_blocks(b, blocks.starts, *factors)
+                kernels.solve_blocks(b, factors)
+                if most == 1:
+                    break
                 reached[ids] = (b[blocks.rows] + behind) / lead + start
                 turn, turned = triangle_normals(reached, corners) - at_rest, turn
                 if np.abs(turn - turned).max() < TURNED:
                     break
         else:
-            kernels.solve_blocks(b, blocks.starts, *factors)
+            kernels.solve_blocks(b, factors)
         p[ids] = (b[blocks.rows] + behind) / lead + start
         self.moved += p[ids] - here
 
@@ -229,6 +296,7 @@ class PlateConstraints(Constraints):
 
     name = "plate bend"
     cause = "bend"
+    fresh = True
 
     def __init__(self, sheets: Sequence[Sheet]) -> None:
         self.sheets = list(sheets)
@@ -248,11 +316,10 @@ class PlateConstraints(Constraints):
             part = slice(sheet.start, sheet.start + len(sheet.rest))
             factors = np.ones(len(sheet.rest)) if self._map is None else self._map[part]
             masses, bend = inertia[part], material.bend
-            # The masses of a skin that is blown up change with its pressure, and so would all factors; what rubs needs
-            # hinges, which know where they hold.
-            is_skin, rubs = material.pressure_mode == "OVERPRESSURE", material.bend_friction > 0.0
-            stiff = settings.method != "PBD" and not (is_skin or rubs) and is_stiff(sheet, bend, masses, factors)
-            solves = MOST_TURNS if material.bend_yield or is_folded(sheet) else 1
+            # The masses of a skin that is blown up change with its pressure, and so would all factors.
+            is_skin, stuck = material.pressure_mode == "OVERPRESSURE", stuck_share(bend, material.bend_friction)
+            stiff = settings.method != "PBD" and not is_skin and is_stiff(sheet, bend, masses, factors)
+            solves = MOST_TURNS if material.bend_yield or stuck or is_folded(sheet) else 1
             if not stiff or solves * block_entries(sheet.levels, sheet.triangles) > MOST_ENTRIES:
                 continue
             given: tuple[Any, ...] = (
@@ -262,23 +329,30 @@ class PlateConstraints(Constraints):
                 factors,
                 bool(material.bend_yield or sheet.follows),
                 material.weft_bend,
+                stuck,
             )
             old = before.get(number)
             is_same = old is not None and all(np.array_equal(*each) for each in zip(old.given, given))
             self.plates[number] = old if old is not None and is_same else Plate(sheet, *given)
         self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
         self.active = bool(self.plates)
-        self._reached = np.zeros((0, 3))
+        self._reached, self.h = np.zeros((3, len(w))), 0.0
 
     def fold(self, plastic: np.ndarray, folds: Folds) -> None:
         """Change the rest angles of all hinges by these from now on, (m,) [rad]."""
         for number, plate in self.plates.items():
             if plate.can_refold:
-                if number not in self._hinges:
-                    own = np.flatnonzero(folds.body == number)
-                    found = _same_hinges(plate.elements.hinges + plate.part.start, folds.hinges[:, own].T)
-                    self._hinges[number] = own[found]
-                plate.fold(plastic[self._hinges[number]])
+                plate.fold(plastic[self.hinges_of(number, folds)])
+
+    def hinges_of(self, number: int, folds: Folds) -> np.ndarray:
+        """Index of each hinge of a plate among all, (h,) int."""
+        if number not in self._hinges:
+            own = np.flatnonzero(folds.body == number)
+            found = _same_hinges(
+                self.plates[number].elements.hinges + self.plates[number].part.start, folds.hinges[:, own].T
+            )
+            self._hinges[number] = own[found]
+        return self._hinges[number]
 
     def grow(self, factors: np.ndarray) -> None:
         """Let the rest shape of each body be so many times as large, (bodies,) [1]."""
@@ -286,25 +360,35 @@ class PlateConstraints(Constraints):
             plate.grow(float(factors[number]))
 
     def begin_substep(self, h: float, fraction: float) -> None:
-        self.h = h
+        self.h, self.fresh = h, True
         for plate in self.plates.values():
             plate.begin_substep()
 
+    def calls(self, kept: bool, fresh: bool) -> list[Call] | None:
+        found = [plate.call(self.h, self._reached, fresh) for plate in self.plates.values()]
+        called = [call for call in found if call]
+        return called if len(called) == len(found) else None
+
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         for plate in self.plates.values():
-            own = p[:, plate.part].T.copy()
-            plate.solve(kernels, own, x[:, plate.part].T, self.h)
-            p[:, plate.part] = own.T
-        self._reached = p.T.copy()
+            call = plate.call(self.h, self._reached, self.fresh)
+            if call:
+                make(kernels, [call], p, x)
+            else:
+                own = p[:, plate.part].T.copy()
+                plate.solve(kernels, own, x[:, plate.part].T, self.h)
+                p[:, plate.part] = own.T
+                self._reached[:, plate.part] = own.T
+        self.fresh = False
 
     def residual(self, p: np.ndarray) -> Residual:
         """What stretch, shear and the others have done to the angles since this kind was projected last.
 
         The plates themselves have no residual there.
         """
-        if not self.h or not len(self._reached):
+        if not self.h:
             return Residual()
-        pairs = [[plate.angles(x[plate.part], some) for x in (self._reached, p.T)] for plate, some in self._sampled()]
+        pairs = [[plate.angles(x.T[plate.part], some) for x in (self._reached, p)] for plate, some in self._sampled()]
         reached, angles = (np.concatenate(each) for each in zip(*pairs))
         return residual_of(np.abs(within_half_turn(angles - reached)), np.abs(angles))
 
@@ -329,9 +413,9 @@ class PlateConstraints(Constraints):
 
     def forces(self) -> np.ndarray:
         """Moment of every hinge against its opening in the last substep, (m,) [N m]."""
-        if not len(self._reached):
+        if not self.h:
             return np.zeros(sum(len(plate.elements.hinges) for plate in self.plates.values()))
-        return np.concatenate([plate.moments(self._reached[plate.part]) for plate in self.plates.values()])
+        return np.concatenate([plate.moments(self._reached.T[plate.part]) for plate in self.plates.values()])
 
     @property
     def multipliers(self) -> np.ndarray:  # type: ignore[override]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays.incidence import by_owner, entries
+from ..kernels.protocol.blocks import Factors
 from .plate_elements import PlateElements
 
 LEAST_UNKNOWNS = 32
@@ -128,15 +129,15 @@ class PlateBlocks:
             block[np.diag_indices(len(block))] += is_slope & (block.diagonal() == 0.0)
         entries_of_vertices = np.concatenate([block.diagonal() for block in self.diagonal])[self.rows]
         self._largest = float(entries_of_vertices.max(initial=0.0))
-        self._n = n
-        self._factors: dict[float, tuple[list[np.ndarray], list[np.ndarray]]] = {}
+        self._n, self._unknowns = n, unknowns.T.ravel() if bent else unknowns[:0].ravel()
+        self._factors: dict[float, Factors] = {}
 
     def limited(self, masses: np.ndarray, stiffness: float) -> float:
         """The stiffness [kg m²], or the largest beside which masses (n,) [kg] survive rounding, see `LARGEST_ENTRY`."""
         most = LARGEST_ENTRY * float(masses[self.vertices].sum())
         return most / self._largest if stiffness * self._largest > most else stiffness
 
-    def factors(self, masses: np.ndarray, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def factors(self, masses: np.ndarray, stiffness: float) -> Factors:
         """As `_factorize`, which some of the last ones need not be done again; always for the same masses."""
         if stiffness not in self._factors:
             while len(self._factors) >= KEPT:
@@ -144,29 +145,35 @@ class PlateBlocks:
             self._factors[stiffness] = self._factorize(masses, stiffness)
         return self._factors[stiffness]
 
-    def _factorize(self, masses: np.ndarray, stiffness: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Factors of M + stiffness · energy for `kernels.solve_blocks`; masses (n,) [kg], stiffness [kg m²]."""
+    def _factorize(self, masses: np.ndarray, stiffness: float) -> Factors:
+        """Factors of M + stiffness · energy; masses (n,) [kg], stiffness [kg m²]."""
         weight = np.zeros(int(self.starts[-1]))
         weight[self.rows] = masses[self.vertices]
-        inverses: list[np.ndarray] = []
-        couplings: list[np.ndarray] = []
+        sizes = np.diff(self.starts)
+        found = Factors(self.starts, np.empty((sizes**2).sum()), np.empty((sizes[1:] * sizes[:-1]).sum()))
+        inverse: np.ndarray = np.zeros((0, 0))
+        at = of_coupling = 0
         for k, block in enumerate(self.diagonal):
             block = stiffness * block
             block[np.diag_indices(len(block))] += weight[self.starts[k] : self.starts[k + 1]]
             if k:
                 beside = stiffness * self.beside[k - 1]
-                couplings.append(beside.T @ inverses[-1])
-                block -= couplings[-1] @ beside
+                coupling = beside.T @ inverse
+                block -= coupling @ beside
+                found.couplings[of_coupling : of_coupling + coupling.size] = coupling.ravel()
+                of_coupling += coupling.size
             inverse = np.linalg.inv(block)
-            inverses.append(0.5 * (inverse + inverse.T))
-        return inverses, couplings
+            inverse = 0.5 * (inverse + inverse.T)
+            found.inverses[at : at + inverse.size] = inverse.ravel()
+            at += inverse.size
+        return found
 
     def load(self, elements: PlateElements, factors: np.ndarray, normals: np.ndarray) -> np.ndarray:
         """Load of the rest angles on the unknowns for triangles with these normals (t, 3), (unknowns, 3)."""
-        n, count = self._n, len(elements.ends)
-        unknowns = np.column_stack([elements.corners, np.where(elements.sides < 0, n + count, n + elements.sides)])
-        push = (elements.push * factors[:, None])[:, :, None] * normals[:, None]
-        full = np.stack([np.bincount(unknowns.ravel(), push[..., k].ravel(), n + count + 1) for k in range(3)], axis=1)
+        n, push = self._n, np.multiply(elements.push.T, factors, order="C")
+        full = np.empty((n + len(elements.ends) + 1, 3))
+        for axis in range(3):
+            full[:, axis] = np.bincount(self._unknowns, (push * normals[:, axis]).ravel(), len(full))
         found = np.zeros((int(self.starts[-1]), 3))
         found[self.rows], found[self.slope_rows] = full[self.vertices], full[self.slopes]
         for slopes, rows, matrix in self.eliminated:

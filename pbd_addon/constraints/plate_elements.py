@@ -147,6 +147,33 @@ def refolded(elements: PlateElements, changed: np.ndarray, angles: np.ndarray) -
     return elements._replace(push=_push(elements.per_turn, turn))
 
 
+def push_of(elements: PlateElements, angles: np.ndarray) -> np.ndarray:
+    """Load of these rest angles (h,) [rad] instead of those of the elements, (t, 6) [1/m]."""
+    return _push(elements.per_turn, _turns(elements, angles))
+
+
+def curvature_norms(elements: PlateElements, rest: np.ndarray) -> np.ndarray:
+    """Squared norm of the curvature of each triangle, as a form in the tangents at its sides, (t, 3, 3) [1/m²]."""
+    sign = np.zeros(3 * len(elements.corners))
+    sign[elements.hinge_sides], sign[elements.first_sides] = -1.0, 1.0
+    a, b, c = rest[elements.corners.T]
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    scale = elements.size * sign.reshape(-1, 3) / area[:, None]
+    return np.asarray(scale[:, :, None] * elements.per_turn[:, 3:])
+
+
+def curvatures(elements: PlateElements, norms: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Curvature of triangles whose hinges are bent by angles (h,) [rad], (t,) [1/m]; norms: see `curvature_norms`."""
+    tangents = np.tan(_turns(elements, angles)).reshape(-1, 3)
+    return np.sqrt(np.maximum(np.einsum("tj,tjk,tk->t", tangents, norms, tangents), 0.0))
+
+
+def _turns(elements: PlateElements, angles: np.ndarray) -> np.ndarray:
+    turn = np.zeros(3 * len(elements.corners))
+    turn[elements.first_sides] = turn[elements.hinge_sides] = -0.5 * angles
+    return turn
+
+
 def _push(per_turn: np.ndarray, turn: np.ndarray) -> np.ndarray:
     tangents = np.tan(np.clip(turn, -0.5 * SHARPEST, 0.5 * SHARPEST)).reshape(-1, 3)
     return np.einsum("tik,tk->ti", per_turn, tangents)

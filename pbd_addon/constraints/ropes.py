@@ -128,7 +128,7 @@ class RopeBendConstraints(Constraints):
         way = self._ways(q) if curled else np.zeros(0)
         for _ in range(MOST_TURNS):
             b = known + stiffness * self._load(way) if curled else known
-            kernels.solve_blocks(b, blocks.starts, *factors)
+            kernels.solve_blocks(b, factors)
             reached[ids] = b[blocks.rows]
             if not curled:
                 break

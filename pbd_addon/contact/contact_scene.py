@@ -160,7 +160,7 @@ class ContactScene(ContactRows):
 
         Besides the places, detection depends on nothing else: what a collider went through must not meet it.
         """
-        if self.penetration.has_unresolved:
+        if self.penetration.has_unresolved or not self.colliders:
             return self.solid
         every = self._numbers_of(np.ones((len(self.surfaces), len(self.colliders)), bool))
         return np.isin(every, self.penetration.penetrated).reshape(len(self.surfaces), -1)

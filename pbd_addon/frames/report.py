@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,19 +55,51 @@ class Retries(NamedTuple):
     unsound: int = 0
 
 
+class Convergence(NamedTuple):
+    """How far a frame is from the converged one.
+
+    Attributes:
+        residuals, shape_error, advice: See `StepReport`.
+    """
+
+    residuals: dict[str, float] = {}  # noqa: RUF012  # never changed
+    shape_error: float = math.nan
+    advice: Advice | None = None
+
+
+class Judgment:
+    """The `Convergence` of a frame, found when it is first asked for, as that takes as long as many substeps.
+
+    Args:
+        find: Finds it, as long as the simulation stands at the frame; None if it is not known.
+    """
+
+    def __init__(self, find: Callable[[], Convergence] | None = None) -> None:
+        self._find, self._found = find, Convergence()
+
+    def settle(self) -> Convergence:
+        """What is found, now or before."""
+        if self._find:
+            self._found, self._find = self._find(), None
+        return self._found
+
+    def expire(self) -> None:
+        """Never find it any more: the simulation goes on."""
+        self._find = None
+
+
 @dataclasses.dataclass(frozen=True)
 class StepReport:
     """Figures of one frame.
+
+    What `judgment` tells is known of the last frame, and of an earlier one if it was asked for before the next began,
+    or if substeps are automatic.
 
     Attributes:
         seconds: Wall time [s].
         substeps: Number of substeps: that of the settings or automatic, or more where pressure, fine soft cloth or a
             fast collider needs them. Smooth frames take half as many, of second order, see `time_stepping`.
         reason: Why that many, one of `model.REASONS`.
-        residuals: Fraction of the deformation of each elastic kind, by name, that no force accounts for, in [0, 1]: 0
-            is converged; at 0.5 cloth is about half as stiff as its material (`Constraints.residual`).
-        shape_error: Estimate of how far the shape is from the converged one, over its size, in [0, 1].
-        advice: What helps, if that is more than the settings accept; or None.
         no_room: Whether closed colliders pinched cloth in the frame, or overlap around it.
         inside: Number of particles inside of closed colliders, when that was looked for last.
         pierced: Number of edges of cloth through closed colliders, and of these through cloth, then.
@@ -82,6 +115,7 @@ class StepReport:
         kinetic_energy: Of all particles [J].
         potential_energy: Of their weight, against the origin [J].
         times: Wall time [s] by name: "prediction", each kind of constraint, "contact search", "report".
+        judgment: What finds `residuals`, `shape_error` and `advice`.
     """
 
     seconds: float
@@ -94,9 +128,6 @@ class StepReport:
     crossings: int = 0
     times: dict[str, float] = dataclasses.field(default_factory=dict)
     reason: str = "settings"
-    residuals: dict[str, float] = dataclasses.field(default_factory=dict)
-    shape_error: float = 0.0
-    advice: Advice | None = None
     no_room: bool = False
     inside: int = 0
     pierced: int = 0
@@ -104,6 +135,24 @@ class StepReport:
     is_cut_short: bool = False
     kinetic_energy: float = 0.0
     potential_energy: float = 0.0
+    judgment: Judgment = dataclasses.field(default_factory=Judgment, repr=False, compare=False)
+
+    @property
+    def residuals(self) -> dict[str, float]:
+        """Fraction of the deformation of each elastic kind, by name, that no force accounts for, in [0, 1]: 0 is
+        converged; at 0.5 cloth is about half as stiff as its material (`Constraints.residual`). {} if unknown.
+        """
+        return self.judgment.settle().residuals
+
+    @property
+    def shape_error(self) -> float:
+        """Estimate of how far the shape is from the converged one, over its size, in [0, 1]; NaN if unknown."""
+        return self.judgment.settle().shape_error
+
+    @property
+    def advice(self) -> Advice | None:
+        """What helps, if that is more than the settings accept; or None."""
+        return self.judgment.settle().advice
 
 
 def advise(
@@ -133,11 +182,14 @@ def make_report(
     state: State,
     substeps: int,
     reason: str,
-    found: Sequence[adaptive.Found],
+    measure: Callable[[], Sequence[adaptive.Found]],
     kernels: Kernels,
     watch: Stopwatch,
 ) -> StepReport:
-    """The report of the frame from the state `before` that has just ended in `state`, with the times of the watch."""
+    """The report of the frame from the state `before` that has just ended in `state`, with the times of the watch.
+
+    measure: Finds the residuals, while the simulation stands there.
+    """
     strain = kernels.strains(state.x, model.stretch.rows.indices, model.stretch.rest_lengths)
     mean, p95, largest = 0.0, 0.0, 0.0
     if len(strain):
@@ -151,21 +203,26 @@ def make_report(
     watch.rebook(contact.candidate_list.query_seconds, contact.name, "contact search")
     seconds = sum(watch.seconds.values())
     crossings = contact.penetration.crossings
-    residuals = {constraints.name: residual.short for constraints, residual in found}
     # Also in the frame that ends with the last seam closed.
     pulled = len(model.seam_body) > 0 and are_pulling(model, before)
-    advice = advise(found, substeps, model.settings.shape_error, adaptive.is_inflated(model), pulled)
+
+    def judge() -> Convergence:
+        found, accepted = measure(), model.settings.shape_error
+        residuals = {constraints.name: residual.short for constraints, residual in found}
+        return Convergence(residuals, *advise(found, substeps, accepted, adaptive.is_inflated(model), pulled))
+
     return StepReport(
         seconds, substeps, mean, p95, largest, contacts, layers, crossings, dict(watch.seconds),
-        reason, residuals, *advice, contact.has_pinched, contact.penetration.inside,
+        reason, contact.has_pinched, contact.penetration.inside,
         contact.penetration.pierced, Retries(*(watch.counts[name] for name in Retries._fields)),
-        watch.counts["cut short"] > 0, *energies(model, state),
+        watch.counts["cut short"] > 0, *energies(model, state), Judgment(judge),
     )  # fmt: skip
 
 
 def energies(model: Model, state: State) -> tuple[float, float]:
     """The kinetic energy of all particles that move, and the potential energy of their weight [J]."""
-    free = model.w > 0.0
-    kinetic = 0.5 * np.where(free, model.masses, 0.0) @ (state.v**2).sum(axis=0)
-    weights = np.where(free, model.masses * model.gravity_fraction, 0.0)
-    return float(kinetic), -float(np.asarray(model.settings.gravity) @ (state.x @ weights))
+    # Without products of matrices, which wake threads that spin for as long as a frame of few vertices takes.
+    moving = np.where(model.w > 0.0, model.masses, 0.0)
+    kinetic = 0.5 * np.einsum("n,n->", moving, np.einsum("in,in->n", state.v, state.v))
+    weighed = np.einsum("in,n->i", state.x, moving * model.gravity_fraction)
+    return float(kinetic), -sum(map(operator.mul, model.settings.gravity, weighed.tolist()))

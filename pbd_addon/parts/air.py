@@ -55,18 +55,18 @@ class AirSurface(NamedTuple):
     """The triangles that feel air.
 
     Attributes:
-        triangles: Particles of each, (3, k) int for each body that has any.
+        triangles: Particles of each, (3, t) int64.
         masses: Mass of each, as light as its lightest corner is, (t,) [kg].
         shares: Share of the force on its triangles that each particle gets, over its mass, (n,) [1/kg]; 0 for pins.
-        normal, tangent: Half the density of the air times the coefficients across and along, of these bodies [kg/m³].
-        parts: Where the triangles of these bodies are, by their numbers.
+        normal, tangent: Half the density of the air times the coefficients across and along, of each (t,) [kg/m³].
+        parts: Where the triangles of each body that has any are, by its number.
     """
 
-    triangles: list[np.ndarray]
+    triangles: np.ndarray
     masses: np.ndarray
     shares: np.ndarray
-    normal: list[float]
-    tangent: list[float]
+    normal: np.ndarray
+    tangent: np.ndarray
     parts: Mapping[int, slice]
 
 
@@ -82,9 +82,7 @@ def build_surface(
 
     inertia (n,) [kg] and w (n,) [1/kg] are those of all particles.
     """
-    triangles: list[np.ndarray] = []
-    normal: list[float] = []
-    tangent: list[float] = []
+    triangles, normal, tangent = [np.zeros((3, 0), np.int64)], [np.zeros(0)], [np.zeros(0)]
     masses, shares = [np.zeros(0)], np.zeros(len(w))
     parts: dict[int, slice] = {}
     at = 0
@@ -99,12 +97,14 @@ def build_surface(
         per_area = inertia[part] / np.maximum(owned, 1e-300)
         masses.append(areas * per_area[own].min(axis=0))
         shares[part] = w[part] * np.where(around > 0.0, owned / np.maximum(around, 1e-300), 0.0)
-        triangles.append(own + start if start else own)
-        normal.append(0.5 * density * material.air_normal)
-        tangent.append(0.5 * density * material.air_tangent)
+        triangles.append(own + start)
+        normal.append(np.full(count, 0.5 * density * material.air_normal))
+        tangent.append(np.full(count, 0.5 * density * material.air_tangent))
         parts[number] = slice(at, at + count)
         at += count
-    return AirSurface(triangles, np.concatenate(masses), shares, normal, tangent, parts)
+    joined = np.ascontiguousarray(np.concatenate(triangles, axis=1), np.int64)
+    of_all = np.concatenate(masses), shares, np.concatenate(normal), np.concatenate(tangent)
+    return AirSurface(joined, *of_all, parts)
 
 
 class Memory(NamedTuple):
@@ -163,6 +163,11 @@ class Air(Part):
     """The surfaces of a scene that feel air, and what a caller lets act on everything.
 
     It remembers time, wind and gusts, see `Memory`.
+
+    Attributes:
+        surface: What feels air.
+        starts, counts: Where the particles of each body begin, and how many there are, (bodies,) int.
+        rates: Share of its flow that air of 1 m/s takes of each body in a second, (bodies,) [1/m].
     """
 
     FIELDS = Sail
@@ -172,6 +177,14 @@ class Air(Part):
     def __init__(self, model: Model) -> None:
         starts, density = [part.start for part in model.slices], model.settings.air_density
         self.surface = build_surface(model.bodies, starts, model.materials, model.masses, model.w, density)
+        self.starts = np.array(starts)
+        self.counts = np.array([part.stop - part.start for part in model.slices])
+        areas = [
+            body.mesh.corner_areas.sum() if number in self.surface.parts else 0.0
+            for number, body in enumerate(model.bodies)
+        ]
+        across = 0.5 * density * np.array([material.air_normal for material in model.materials])
+        self.rates = across * areas / np.add.reduceat(model.masses, self.starts)
 
     @classmethod
     def build(cls, model: Model, before: Air | None) -> Air:
@@ -184,14 +197,12 @@ class Air(Part):
 
     def slowing_rate(self, model: Model, state: State) -> float:
         """The share of its flow that the air takes of the lightest body in a second, see above."""
-        most, wind = 0.0, model.around.wind
+        if not self.surface.parts:
+            return 0.0
+        wind = model.around.wind
         blowing = (1.0 + wind.turbulence) * float(np.linalg.norm(wind.velocity)) if wind else 0.0
-        for number in self.surface.parts:
-            part, material = model.slices[number], model.materials[number]
-            per_mass = model.bodies[number].mesh.corner_areas.sum() / model.masses[part].sum()
-            speed = max(blowing, math.sqrt((state.v[:, part] ** 2).sum(axis=0).mean()))
-            most = max(most, 0.5 * model.settings.air_density * material.air_normal * per_mass * speed)
-        return most
+        squares = np.add.reduceat(np.einsum("in,in->n", state.v, state.v), self.starts)
+        return float((self.rates * np.maximum(np.sqrt(squares / self.counts), blowing)).max())
 
     def wants_first_order(self, model: Model, state: State, duration: float) -> bool:
         return bool(model.around.forces) or self.slowing_rate(model, state) * duration >= LARGEST_SMOOTH_SHARE
@@ -251,7 +262,6 @@ class AirOfFrame:
         self.surface, self.around, self.dt = surface, around, dt
         self.before = Memory.of(memory)
         self.asked = ForcesOfFrame(around.forces)
-        self.feels = bool(len(surface.masses))
         wind = around.wind
         self.end = np.array(wind.velocity) if wind else np.zeros(3)
         # Wind that is there from the first frame on does not begin with a lull.
@@ -262,13 +272,9 @@ class AirOfFrame:
         self._steady = np.array_equal(self.start, self.end) and self.turbulence[0] == self.turbulence[1]
         self._gusts: tuple[np.ndarray, np.ndarray] | None = None
         self._blowing: tuple[int, np.ndarray] | None = None
-        nothing = np.zeros(0)
-        self._sails = Sails(np.ones(1), np.zeros((3, 0), np.int64), nothing, nothing, nothing, nothing)
-        if self.feels:
-            counts = [part.stop - part.start for part in surface.parts.values()]
-            triangles = np.ascontiguousarray(np.concatenate(surface.triangles, axis=1), np.int64)
-            normal, tangent = np.repeat(surface.normal, counts), np.repeat(surface.tangent, counts)
-            self._sails = Sails(self._shades(), triangles, surface.masses, normal, tangent, surface.shares)
+        self._sails = Sails(
+            self._shades(), surface.triangles, surface.masses, surface.normal, surface.tangent, surface.shares
+        )
 
     @property
     def _turbulence(self) -> float:
@@ -299,7 +305,7 @@ class AirOfFrame:
         """
         begin = fraction - h / self.dt
         acceleration, stirred = self.asked.ask(x, moving, self.before.time + begin * self.dt)
-        if self.feels:
+        if len(self.surface.masses):
             air = self._air(kernels, x, begin, fraction)
             if stirred is not None:
                 air = np.ascontiguousarray(air + stirred)

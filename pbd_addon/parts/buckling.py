@@ -43,7 +43,8 @@ class Buckling(Part):
         self.edges = np.array([np.median(body.rest_lengths) for _, body, _ in found])
         self.corners = np.array([body.mesh.triangles[0] + part.start for _, body, part in found], int).reshape(-1, 3)
         some = [np.linspace(part.start, part.stop - 1, LOOKED_AT).astype(int) for _, _, part in found]
-        self.some = np.array(some, int).reshape(-1, LOOKED_AT)
+        looked_at = np.array(some, int).reshape(-1, LOOKED_AT)
+        self.seen = np.concatenate([self.corners, looked_at], axis=1)
 
     def begin_frame(self, frame: Frame) -> None:
         """Put off its plane what is flat and compressed, before the first substep."""
@@ -67,10 +68,12 @@ class Buckling(Part):
 
     def _is_flat(self, x: np.ndarray) -> np.ndarray:
         """Which of the bodies can be flat at positions x (3, n), (k,) bool."""
-        a, b, c = x[:, self.corners.T].transpose(1, 2, 0)
-        normal = np.cross(b - a, c - a)
-        off = np.einsum("kx,xks->ks", normal, x[:, self.some] - a.T[:, :, None])
-        return np.asarray(np.abs(off).max(axis=1) <= FLAT * self.edges * np.linalg.norm(normal, axis=1))
+        q = x.take(self.seen, axis=1)
+        q = q[:, :, 1:] - q[:, :, :1]
+        (bx, by, bz), (cx, cy, cz) = q[:, :, 0], q[:, :, 1]
+        normal = np.array([by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx])
+        off = np.abs(np.einsum("xk,xks->ks", normal, q[:, :, 2:])).max(axis=1)
+        return np.asarray(off <= FLAT * self.edges * np.sqrt(np.einsum("xk,xk->k", normal, normal)))
 
 
 def _offsets(x: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -108,14 +108,10 @@ class SlowedFrame(Acting):
         return rate
 
     def compiled(self, plan: Plan) -> DampingOfFrame:
-        model, decays = self.frame.model, [self.decay(duration) for duration in plan.slowed]
-        taken = [found for _, found in decays if self.part.damping.any()]
-        dragged = [found for found, _ in decays if found is not None]
-        return DampingOfFrame(
-            self.islands,
-            np.array(taken).reshape(-1, len(self.part.damping)),
-            np.array(dragged).reshape(-1, len(model.w)),
-        )
+        taken = -np.expm1(-np.array(plan.slowed)[:, None] * self.part.damping)
+        dragged = [self.decay(duration)[0] for duration in plan.slowed] if len(self.part.drag_rates) else []
+        undamped = 0 if self.part.damping.any() else len(taken)
+        return DampingOfFrame(self.islands, taken[undamped:], np.array(dragged).reshape(-1, len(self.frame.model.w)))
 
 
 class DampedFrame(SlowedFrame):

@@ -157,9 +157,12 @@ class Stretched(Acting):
     def end_frame(self) -> None:
         """Remember what goes on, if enough is stored by the tensions of the last substep."""
         part, count = self.part, len(self.part.least)
-        stored = sum(np.bincount(kind.rows.body, kind.work(), count) for kind in part.kinds)
         least = GONE * part.least if len(self.back) else part.least
-        back = np.zeros((2, part.count if (stored > least).any() else 0), np.float32)
+        matters = sum(kind.most_work() for kind in part.kinds) > least.min()
+        if matters:
+            stored = sum(np.bincount(kind.rows.body, kind.work(), count) for kind in part.kinds)
+            matters = bool((stored > least).any())
+        back = np.zeros((2, part.count if matters else 0), np.float32)
         if back.size:
             numbers = part.numbers()
             back[0, numbers] = self.back if len(self.back) else 0.0

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..constraints.base import SAMPLE, within_half_turn
 from ..constraints.rounds import of_bending, ways_between
-from ..kernels.numpy import dihedral_angles
+from ..kernels import Kernels
 from ..model.model import Model, State
 from ..model.part import Acting, Frame, Kept, Part, remembers
 from .hysteresis import Hysteresis
@@ -63,7 +63,7 @@ class Undone(Acting):
     def end_frame(self) -> None:
         frame, on = self.frame, bool(self.memory["wanted"][0])
         way = sum(one.of_particles() for one in of_bending(ways_between(frame.sequence)))
-        undone, angles, changes = _sums(frame.model, frame.state, np.asarray(way), frame.dt)
+        undone, angles, changes = _sums(frame.model, frame.state, np.ascontiguousarray(way), frame.dt, frame.kernels)
         enough, sheared, blurred = (HELD, HELD_SHEARED, HELD_BLURRED) if on else (1.0, 1.0, 1.0)
         shows = undone > blurred * BLURRED_SHARE * changes
         wanted = bool((shows & (undone > enough * MOST_UNDONE * angles)).any())
@@ -85,16 +85,17 @@ class Undone(Acting):
         return False
 
 
-def _sums(model: Model, state: State, way: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sums(
+    model: Model, state: State, way: np.ndarray, dt: float, kernels: Kernels
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sums over hinges of each body, (bodies,) [rad]: of the angles that a way (3, n) [m] changes, of all beside those
     at rest, and of those that change in dt seconds.
     """
     folds, count = model.folds, len(model.bodies)
     some = slice(None, None, max(folds.hinges.shape[1] // SAMPLE, 1))
-    hinges, body = folds.hinges[:, some], folds.body[some]
-    angles, gradients = dihedral_angles(state.x[:, hinges])
+    hinges, body = folds.hinges[:, some].astype(np.int64), folds.body[some]
+    angles, undone, changes = kernels.hinge_changes(state.x, hinges, way, dt * state.v)
     angles = np.abs(within_half_turn(angles - folds.current[some]))
-    undone, changes = (np.abs(np.einsum("ijk,ijk->k", gradients, q[:, hinges])) for q in (way, dt * state.v))
     friction = model.part(Hysteresis)
     if friction and friction.acts:  # which has a moment of its own, at any angle
         angles += friction.angles[some]

@@ -155,6 +155,7 @@ class Changes(Inputs):
     def _rebuild(
         self, materials: Sequence[Material], maps: Sequence[Mapping[str, np.ndarray]], settings: SolverSettings
     ) -> None:
+        self._judgment.settle()  # by what was
         past = sewn(self._model, self._state, materials)
         self._model = build.with_materials(self._model, materials, maps, settings, sewn=past)
 

@@ -9,6 +9,7 @@ from ..arrays import arguments
 from ..bodies.body import Body
 from ..constraints import Constraints, Grab
 from ..frames.frame_cache import FrameCache
+from ..frames.report import Judgment
 from ..model.model import Model, State, Targets
 from ..parts.dynamic_mesh import rest_shape
 from ..parts.sewing import waiting_bodies
@@ -28,6 +29,7 @@ class Readings:
     _targets: Targets
     _number: dict[Body, int]
     _grabs: list[Grab]
+    _judgment: Judgment
 
     @property
     def constraints(self) -> list[Constraints]:

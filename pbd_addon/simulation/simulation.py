@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..constraints import Grab, Plane
 from ..contact import Collider
 from ..frames.frame_cache import FrameCache, Store
 from ..frames.frame_inputs import FrameInputs
-from ..frames.report import StepReport, make_report
+from ..frames.report import Judgment, StepReport, make_report
 from ..io import state_files
 from ..model.model import Model, State, Targets
 from ..model.obstacles import planes_and_surfaces
@@ -103,6 +104,7 @@ class Simulation(Changes):
         self._plane_number = {plane: number for number, plane in enumerate(planes)}
         self._collider_number = {collider: number for number, collider in enumerate(surfaces)}
         self.reports: dict[int, StepReport] = {}
+        self._judgment = Judgment()
         self._grabs: list[Grab] = []
         self._preparation = self._prepare(build.build_model(self.bodies, planes, surfaces, settings), forces, wind)
         self._sorted: np.ndarray | None = None
@@ -188,6 +190,7 @@ class Simulation(Changes):
         dt = arguments.number("dt", dt, SHORTEST_FRAME, LONGEST_FRAME, "s", above=0.0)
         in_place = arguments.switch("in_place", in_place)
         watch = Stopwatch()
+        self._judgment.expire()
         self._let_jump(dt)
         count, reason = adaptive.substeps(self._model, self._state, self._targets, self.settings, dt)
         settings = self.settings
@@ -202,15 +205,21 @@ class Simulation(Changes):
             raise solver.ChangedError("the simulation was changed while one of its frames was stepped")
         self._model, self._state = model, stepped
         watch.lap("prediction")
-        found = adaptive.measure(self._model, self._state, dt)
+        measure = functools.partial(adaptive.measure, self._model, self._state, dt)
         if self.settings.automatic:
+            found = measure()
             pace = adaptive.remember(self._model, before, self.settings, found, count, dt)
             self._state.memory["pace"]["last"] = np.array(pace)
+            measure = functools.partial(list, found)
         self._targets = Targets.of(self._state)
         for grab in self._grabs:
             grab.start = grab.now
-        report = make_report(self._model, before, self._state, count, reason, found, self._kernels, watch)
-        if any(part.reshapes for part in self._model.acting):
+        report = make_report(self._model, before, self._state, count, reason, measure, self._kernels, watch)
+        self._judgment = report.judgment
+        reshapes = any(part.reshapes for part in self._model.acting)
+        if reshapes or self.settings.automatic:
+            self._judgment.settle()
+        if reshapes:
             self._take_past()
         self._state.memory["obstacles"]["is_apart"] = np.array(self._model.contact.is_apart)
         if in_place:
@@ -257,6 +266,7 @@ class Simulation(Changes):
     def add_initial_velocities(self, share: float = 1.0) -> None:
         """Add this share of the initial velocities of all bodies to those at the last frame."""
         share = arguments.number("share", share)
+        self._judgment.settle()
         self._state.v += share * self._model.initial_velocities(self._state.x)
         self.frames.replace_last(self._state)
 
@@ -305,6 +315,7 @@ class Simulation(Changes):
             self._model = build.with_materials(model, model.materials, model.maps, model.settings, burst)
 
     def _place(self, state: State) -> None:
+        self._judgment.settle()
         self._state = state
         self._take_past()
         self._model.contact.reset(bool(state.memory["obstacles"]["is_apart"]))

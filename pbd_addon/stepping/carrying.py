@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.model import State
+from ..model.model import Model, State
 from ..model.part import Frame, Past
 
 QUICK = 0.15
@@ -34,19 +34,27 @@ def recall(frame: Frame) -> Past | None:
 def leave(frame: Frame, past: Past | None) -> None:
     """Remember for the next frame where the last substep of this one began, if it is worth it."""
     memory, state = frame.state.memory["pace"], frame.state
-    if past and not frame.is_driven and any(_turns(state, part, frame.dt) for part in frame.model.slices):
+    if past and not frame.is_driven and _turns(frame.model, state, frame.dt):
         memory["past"] = np.concatenate([past.x, past.slowed, past.v])
         memory["span"] = np.array([past.duration, past.since, _token(state)])
     elif memory["past"].size:
         memory["past"], memory["span"] = np.zeros((9, 0)), np.zeros(3)
 
 
-def _turns(state: State, part: slice, dt: float) -> bool:
-    """Whether a body turns quickly: the inner motion of some of its vertices over their distances from the middle."""
-    some = slice(part.start, part.stop, 1 + (part.stop - part.start) // LOOKED_AT)
-    x, way = state.x[:, some], dt * state.v[:, some]
-    inner, size = ((q - q.mean(axis=1, keepdims=True)) ** 2 for q in (way, x))
-    return bool(inner.sum() > QUICK**2 * size.sum())
+def _turns(model: Model, state: State, dt: float) -> bool:
+    """Whether any body turns quickly: the inner motion of some of its vertices over their distances from the middle."""
+    some, starts, counts = model.scratch.get("seen") or model.scratch.setdefault("seen", _seen(model))
+    q = np.concatenate([state.x.take(some, axis=1), state.v.take(some, axis=1)])
+    q -= (np.add.reduceat(q, starts, axis=1) / counts).repeat(counts, axis=1)
+    size, inner = np.add.reduceat(np.einsum("aik,aik->ak", *[q.reshape(2, 3, -1)] * 2), starts, axis=1)
+    return bool((dt**2 * inner > QUICK**2 * size).any())
+
+
+def _seen(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Some vertices of each body, one after another, (k,), where each body's begin, and their numbers."""
+    found = [np.arange(part.start, part.stop, 1 + (part.stop - part.start) // LOOKED_AT) for part in model.slices]
+    counts = np.array([len(each) for each in found])
+    return np.concatenate(found), np.cumsum(counts) - counts, counts
 
 
 def _token(state: State) -> float:

@@ -8,6 +8,7 @@ watched. The bits are those of the solver's loop, which takes over where a subst
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -223,16 +224,23 @@ def _is_above(floors: Floors, x: np.ndarray) -> bool:
 
 def _plan(schedule: Schedule, first: int, stop: int, past: Past | None) -> tuple[np.ndarray, list[float]]:
     """The numbers of some substeps, (k, 7), and `Past.since` after each of them [s]."""
+    steps = tuple(zip(schedule.ends[first:stop], schedule.lengths[first:stop]))
+    return _planned(schedule.h, schedule.second_order, steps, *((past.duration, past.since) if past else (0.0, 0.0)))
+
+
+@functools.lru_cache(maxsize=64)
+def _planned(
+    h: float, second_order: bool, steps: tuple[tuple[float, tuple[float, float]], ...], last: float, since: float
+) -> tuple[np.ndarray, list[float]]:
+    """The same, of substeps that end there and have these durations."""
     rows, sinces, row = [], [], 0
-    last, since = (past.duration, past.since) if past else (0.0, 0.0)
-    for k in range(first, stop):
-        duration, slowed = float(schedule.durations[k]), float(schedule.slowed[k])
+    for end, (duration, slowed) in steps:
         ahead = 0.5 * slowed / since if since else -1.0
         share = time_stepping.share(duration / last) if since else 0.0
-        early = schedule.h * (slowed - duration) / slowed if slowed else 0.0
-        rows.append(Substep(schedule.ends[k], slowed, row, ahead, share, early, math.exp(-duration / STRAIN_MEMORY)))
+        early = h * (slowed - duration) / slowed if slowed else 0.0
+        rows.append(Substep(end, slowed, row, ahead, share, early, math.exp(-duration / STRAIN_MEMORY)))
         row += slowed > 0.0
-        if schedule.second_order:
+        if second_order:
             last, since = duration, duration if slowed or not since else since + duration
         sinces.append(since)
     return np.array(rows), sinces
@@ -249,11 +257,11 @@ def _words(frame: Frame, touching: bool) -> Words | None:
         return None
     predicting = [call for one in frame.acting for call in one.predict_calls()]
     leaving = [call for one in frame.acting for call in one.remember_calls()]
-    # Arrays by where they are: what is written down keeps them there. Other substeps take none that the last does not.
-    every = *last, *predicting, *leaving
-    key = kernels, touching, *[id(a) if type(a) is np.ndarray else a for call in every for a in call.spread()]
+    # Arrays by what they are: what is written down keeps them. Other substeps take none that the last does not.
+    every = (call.spread() for call in (*last, *predicting, *leaving))
+    key = [kernels, touching, *itertools.chain.from_iterable(every)]
     known = model.scratch.get("words")
-    if known is None or known[0] != key:
+    if known is None or not _are_same(known[0], key):
         written, lists = [], (_calls(frame, False, touching) or [], last, predicting, leaving)
         for calls in lists:
             words = [word for call in calls if (word := kernels.encode(call)) is not None]
@@ -262,6 +270,14 @@ def _words(frame: Frame, touching: bool) -> Words | None:
             written.append(np.concatenate([_IDS, *words]))
         known = model.scratch["words"] = key, lists, (*written[:2], Around(written[2], written[3], touching))
     return known[2]
+
+
+def _are_same(one: list[object], other: list[object]) -> bool:
+    """Whether two lists have the same arrays, and equal numbers and names."""
+    if len(one) != len(other):
+        return False
+    differ = [(a, b) for a, b in zip(one, other) if a is not b]
+    return not any(type(a) is np.ndarray or type(b) is np.ndarray or a != b for a, b in differ)
 
 
 def _calls(frame: Frame, last: bool, touching: bool) -> list[Call] | None:

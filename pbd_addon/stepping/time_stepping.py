@@ -30,6 +30,7 @@ what a substep leaves unsolved grows with their length.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -122,14 +123,28 @@ def schedule(
     gently: whether what slows motion down takes little in two substeps of the longest duration [s].
     last: duration of the substep before them [s], 0 if there is none to look back at.
     """
-    found = lengths(count, second_order, longest_chain)
-    goes_on = second_order and abs(last * len(found) / dt - 1.0) < ALIKE
+    found = _cut(count, second_order, longest_chain, dt)
+    if second_order and abs(last * len(found.ends) / dt - 1.0) < ALIKE:
+        found = _cut(count, second_order, longest_chain, dt, last)
+    if second_order and gently(float(found.durations.max())):
+        found = _cut(count, second_order, longest_chain, dt, last if found.goes_on else 0.0, gently=True)
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def _cut(
+    count: int, second_order: bool, longest_chain: int, dt: float, last: float = 0.0, gently: bool = False
+) -> Schedule:
+    """The same, which goes on from the last substep if there is one."""
+    found, goes_on = lengths(count, second_order, longest_chain), last > 0.0
     h = dt / float(found.sum())
     for _ in range(SETTLING if goes_on else 0):
         found = _following(last / h, len(found))
         h = dt / float(found.sum())
     ends, durations = [*(np.cumsum(found) / found.sum()).tolist()[:-1], 1.0], h * found
-    slowed = slowed_for(durations, second_order and gently(float(durations.max())))
+    slowed = slowed_for(durations, gently)
+    for each in (durations, slowed):
+        each.setflags(write=False)
     return Schedule(h, ends, durations, slowed, second_order, goes_on)
 
 

@@ -79,17 +79,20 @@ def test_the_steps_that_are_advised_are_set_by_a_button(extension):
     go(1)
     go(2)
     report = extension.bridge("timeline.session").get(bpy.context.scene).report
-    object.__setattr__(report, "advice", None)
+    figures = extension.module("pbd_addon.frames.report")
+
+    def judge(*found):
+        object.__setattr__(report, "judgment", figures.Judgment(lambda: figures.Convergence(*found)))
+
+    judge()
     assert not bpy.ops.object.pbd_raise_quality.poll()
-    advice = extension.module("pbd_addon.frames.report").Advice
-    object.__setattr__(report, "shape_error", 0.117)
     status, rows = extension.module("panels.status"), extension.module("panels.rows")
     for kind, steps, said in (
         ("seams", 0, "Seams still pull: let them close"),
         ("bend", 0, "Bending 12 % off, see Details"),
         ("bend", 40, "Bending 12 % off: Quality 40"),
     ):
-        object.__setattr__(report, "advice", advice(kind, steps))
+        judge({}, 0.117, figures.Advice(kind, steps))
         assert status.line(bpy.context) == (said, "ERROR", False)
         assert rows.text_width(bpy.context, said) < 206.0 - rows.ICON
     assert bpy.ops.object.pbd_raise_quality() == {"FINISHED"}

@@ -8,6 +8,7 @@ import ast
 import dataclasses
 import inspect
 import sys
+import types
 from typing import NamedTuple
 
 import bpy
@@ -354,6 +355,25 @@ class Shown(NamedTuple):
 
     object: bpy.types.Object
     preferences: bpy.types.Preferences
+
+
+def test_edit_mode_has_its_buttons_in_the_place_of_those_that_wait(extension, monkeypatch):
+    """So that the panel is not longer there than a laptop's screen."""
+    main, drawn, obj = module(extension, "main"), [], scenes.add_grid()
+    for place, name in (
+        (main.editing, "draw"),
+        *((main, f"draw_{part}") for part in ("body", "playback")),
+        *((main.status, f"draw_{part}") for part in ("line", "problems")),
+    ):
+        monkeypatch.setattr(place, name, lambda *_, name=name: drawn.append(name))
+    panel = types.SimpleNamespace(layout=types.SimpleNamespace())
+    main.Main.draw(panel, Shown(obj, bpy.context.preferences))
+    assert drawn == ["draw_body", "draw_playback", "draw_line", "draw_problems"]
+    drawn.clear()
+    bpy.ops.object.mode_set(mode="EDIT")
+    main.Main.draw(panel, Shown(obj, bpy.context.preferences))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert drawn == ["draw", "draw_body", "draw_line", "draw_problems"]
 
 
 RARE = {"maps", "field_weights", "internal_springs", "plasticity", "tearing"}

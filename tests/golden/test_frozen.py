@@ -20,7 +20,7 @@ EVERY = ("h", "kernels", "is_laid_out", "multipliers")
 SPRINGS = (
     "rows alpha gamma compliance softness released sweep swept sweeps chains way_back both_ways fresh kept pushed "
     "inverse_masses rest_lengths yielded _reweighed _divided_for _pin_rows _swept_rows _strain_of_one _lengthening "
-    "_measured"
+    "_measured _is_stale"
 )
 HINGES = "rows alpha gamma colored rest_angles yielded weights held"
 SCRATCH = {
@@ -37,8 +37,9 @@ SCRATCH = {
     "GrabConstraints": "grabs",  # where hands are
     "IsometricConstraints": "rows alpha gamma colored hinges fresh kept rubbing held _given",
     "LevelConstraints": "strain reach lengths grown _before _calls _moved _q",
-    "PlaneConstraints": "path point normal motion velocity stands weights",
-    "PlateConstraints": "plates _moved _reached",
+    "PlaneConstraints": "path place push velocity stands weights",
+    "Resilience": "_own",
+    "PlateConstraints": "plates fresh _reached",
     "RopeBendConstraints": "curls factors blocks grown _moved _reached _known",
     "SeamConstraints": "rows alpha lengths path late",
     "SlideConstraints": "alpha at begun fraction gaps normals path targets",

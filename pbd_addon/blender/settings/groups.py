@@ -69,7 +69,7 @@ def maps(group: str) -> tuple[str, ...]:
     return tuple(kind for kind, one in MAPS.items() if one.panel == group)
 
 
-UNITS = {
+UNITS = {"cache_limit": "MB"} | {
     field.name: SHOWN_AS[field.name].unit if field.name in SHOWN_AS else field.metadata["unit"]
     for settings in (Material, SolverSettings)
     for field in shown_fields(settings)

@@ -16,6 +16,7 @@ from ..numpy import (
 
 if TYPE_CHECKING:
     from .air import *
+    from .blocks import *
     from .bvh import *
     from .chains import *
     from .closest import *
@@ -38,7 +39,8 @@ BEFORE = ("vectors", "compile")
 
 PARTS = (
     *("steps", "packing", "motion", "chains", "projections", "levels", "air"),
-    *("bvh", "cones", "closest", "pairs", "contact", "inflation", "skins", "springs", "planes", "frames"),
+    *("blocks", "bvh", "cones", "closest", "pairs", "contact", "inflation"),
+    *("skins", "springs", "planes", "frames"),
 )
 
 _imported: list[str] = []

@@ -8,6 +8,7 @@ The words of an array are its address, its shape and its strides; those of a num
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,12 +22,14 @@ from numba.np import arrayobj, numpy_support
 WORD = ir.IntType(64)
 
 
+@functools.lru_cache(maxsize=256)
 def signature(kernel: Any) -> Any:
     """The types that a kernel was compiled for."""
     (found,) = kernel.nopython_signatures
     return found
 
 
+@functools.lru_cache(maxsize=256)
 def address(kernel: Any) -> int:
     """Where the code of a kernel is."""
     compiled = kernel.overloads[signature(kernel).args]
@@ -59,20 +62,27 @@ def words(kernel: Any, given: int, arguments: Sequence[Any]) -> list[int]:
         TypeError: An array is not what the kernel was compiled for.
     """
     found: list[int] = []
-    kinds = spread(signature(kernel).args[given:])
+    kinds = _kinds(kernel, given)
     if len(kinds) != len(arguments):
         raise TypeError(f"{kernel.__name__} takes {len(kinds)} arguments behind {given}, not {len(arguments)}")
-    for kind, argument in zip(kinds, arguments):
-        if isinstance(kind, types.Array):
-            fits = argument.dtype == numpy_support.as_dtype(kind.dtype) and argument.ndim == kind.ndim
+    for (kind, dtype), argument in zip(kinds, arguments):
+        if dtype is not None:
+            fits = argument.dtype == dtype and argument.ndim == kind.ndim
             if not fits or (kind.layout == "C" and not argument.flags.c_contiguous):
                 raise TypeError(f"{kernel.__name__} takes {kind}, not {argument.dtype} {argument.shape}")
-            found += [argument.ctypes.data, *argument.shape, *argument.strides]
-        elif kind == types.float64:
+            found += [argument.__array_interface__["data"][0], *argument.shape, *argument.strides]
+        elif kind is types.float64:
             found.append(int(np.float64(argument).view(np.int64)))
         else:
             found.append(int(argument))
     return found
+
+
+@functools.lru_cache(maxsize=256)
+def _kinds(kernel: Any, given: int) -> list[tuple[Any, np.dtype | None]]:
+    """The types of arguments behind the first `given` ones, records `spread`, and of arrays what they hold."""
+    kinds = spread(signature(kernel).args[given:])
+    return [(kind, numpy_support.as_dtype(kind.dtype) if isinstance(kind, types.Array) else None) for kind in kinds]
 
 
 def spread(kinds: Sequence[Any]) -> list[Any]:

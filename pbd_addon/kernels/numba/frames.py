@@ -13,6 +13,7 @@ import numpy as np
 from ..protocol.arrays import Columns, Flags, Ids, Numbers, Vectors
 from ..protocol.frames import Call, Encode, Floors, Motion, Pins, RunSubsteps, Strain, Watch
 from .air import gusts, push_by_air
+from .blocks import bend_sheet
 from .bvh import deviations
 from .calls import address, caller, table, with_table, words
 from .chains import project_chains, put
@@ -83,7 +84,7 @@ REPEATED = (
     *((project_rubbing, 2), (measure_skin, 1), (pull_along, 1), (respond, 1), (hold_volume, 1), (undo_momentum, 2)),
     *((sum_tensions, 0), (weigh_skin, 0), (carry_tensions, 2), (rescale, 0), (correct_fall, 4)),
     *((keep_tensions, 0), (keep_skin, 1), (release_rows, 1), (soften_rows, 0), (scale_rows, 0), (take_rows, 0)),
-    *((rebound, 4), (project_floor, 2), (rub_floor, 2), (strain_rows, 0)),
+    *((rebound, 4), (project_floor, 2), (rub_floor, 2), (strain_rows, 0), (bend_sheet, 1)),
 )
 """What `_repeat` can call, in its order, and how many arguments it gives."""
 
@@ -98,7 +99,7 @@ _measure_skin, _pull_along, _respond, _hold_volume, _undo_momentum = (caller(eac
 _sum_tensions, _weigh_skin, _carry_tensions, _rescale, _correct_fall = (caller(each) for each, _ in REPEATED[28:33])
 _keep_tensions, _keep_skin, _release_rows, _soften_rows = (caller(each) for each, _ in REPEATED[33:37])
 _scale_rows, _take_rows, _rebound = (caller(each) for each, _ in REPEATED[37:40])
-_project_floor, _rub_floor, _strain_rows = (caller(each) for each, _ in REPEATED[40:])
+_project_floor, _rub_floor, _strain_rows, _sheet = (caller(each) for each, _ in REPEATED[40:])
 
 
 def _encode(call: Call) -> np.ndarray | None:
@@ -175,6 +176,8 @@ def _repeat(code: np.ndarray, p: np.ndarray, x: np.ndarray, strain: np.ndarray, 
             _undo_momentum(where, code, here, (q, x))
         elif which == 40:
             _project_floor(where, code, here, (q, x))
+        elif which == 43:
+            _sheet(where, code, here, (q,))
         else:
             _rub_floor(where, code, here, (q, x))
         at += code[at + 1]

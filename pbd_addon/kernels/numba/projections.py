@@ -247,10 +247,10 @@ def project_dihedral(p, x, rows, hinges, multipliers):
                 give = max(alpha[row] - shares[row] * slope, LEAST_GIVE * alpha[row])
                 step = -k[row] * residual / max(slope + give, TINY)
                 if rubs:
-                    least = (1.0 - stuck) * alpha[row]
+                    least = (1.0 - stuck[row]) * alpha[row]
                     holding = max(slope + max(least - shares[row] * slope, LEAST_GIVE * least), TINY)
                     slip = k[row] * limits[row] / max(slope + give, TINY)
-                    still = -k[row] * (residual - stuck * (alpha[row] * multipliers[row] + held[row])) / holding
+                    still = -k[row] * (residual - stuck[row] * (alpha[row] * multipliers[row] + held[row])) / holding
                     step = min(max(still, step - slip), step + slip)
                 multipliers[row] += step
                 for corner in range(4):
@@ -338,7 +338,7 @@ def project_rubbing(p, x, rows, hinges, rubbing, multipliers, fresh):
             bent, given = bent + alpha[r] * total, alpha[r] * dot(total, normal)
         along = dot(bent, normal)
         usual, slip = scale[r] * along, scale[r] * limits[r]
-        still = holding[r] * (along - stuck * (given + held[r]))
+        still = holding[r] * (along - stuck[r] * (given + held[r]))
         step = scale[r] * way(bent) + (min(max(still, usual + slip), usual - slip) - usual) * normal
         if kept:
             multipliers[0, r], multipliers[1, r], multipliers[2, r] = axes(total + step)
@@ -357,6 +357,33 @@ def flat_bends(x, indices, stencils, facing):
         stencil = stencils[0, r], stencils[1, r], stencils[2, r], stencils[3, r]
         found[r] = dot(_sum(stencil, places), _mean_normal(places, facing[r]))
     return found
+
+
+@helper
+def _at(x: np.ndarray, i: np.uint64) -> Any:
+    return vector_of(x[0, i], x[1, i], x[2, i])
+
+
+@kernel()
+def hinge_changes(x, hinges, one, other):
+    angles, by_one, by_other = np.empty(hinges.shape[1]), np.empty(hinges.shape[1]), np.empty(hinges.shape[1])
+    for r in range(len(angles)):
+        i, j, m, n = np.uint64(hinges[0, r]), np.uint64(hinges[1, r]), np.uint64(hinges[2, r]), np.uint64(hinges[3, r])
+        start = _at(x, i)
+        edge, left, right = _at(x, j) - start, _at(x, m) - start, _at(x, n) - start
+        first, second = cross(edge, left), cross(right, edge)
+        length = sqrt(dot(edge, edge)) + TINY
+        angles[r] = atan2(dot(cross(first, second), edge) / length, dot(first, second))
+        least = TINY * length**4
+        first = (1.0 / max(dot(first, first), least)) * first
+        second = (1.0 / max(dot(second, second), least)) * second
+        along, beside = dot(left, edge) / length, dot(right, edge) / length
+        for gone, found in ((one, by_one), (other, by_other)):
+            from_start, to_end = _at(gone, i), _at(gone, j)
+            of_first = along * to_end + (length - along) * from_start - length * _at(gone, m)
+            of_second = beside * to_end + (length - beside) * from_start - length * _at(gone, n)
+            found[r] = abs(dot(first, of_first) + dot(second, of_second))
+    return angles, by_one, by_other
 
 
 @kernel()

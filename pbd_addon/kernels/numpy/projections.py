@@ -98,10 +98,10 @@ def project_dihedral(p, x, rows, hinges, multipliers):
         give = np.maximum(alpha[some] - shares[some] * stiffness, LEAST_GIVE * alpha[some])
         step = k[some] * residual / -np.maximum(stiffness + give, TINY)
         if len(limits):
-            least = (1.0 - stuck) * alpha[some]
+            least = (1.0 - stuck[some]) * alpha[some]
             holding = np.maximum(least - shares[some] * stiffness, LEAST_GIVE * least)
             slip = k[some] * limits[some] / np.maximum(stiffness + give, TINY)
-            still = residual - stuck * (alpha[some] * multipliers[some] + held[some])
+            still = residual - stuck[some] * (alpha[some] * multipliers[some] + held[some])
             still *= k[some] / -np.maximum(stiffness + holding, TINY)
             step = still.clip(step - slip, step + slip)
         multipliers[some] += step
@@ -115,7 +115,7 @@ def project_isometric(p, x, rows, hinges, multipliers, fresh):
 
 def project_rubbing(p, x, rows, hinges, rubbing, multipliers, fresh):
     stencils, leverage, alpha, scale, gamma = hinges
-    held, limits, facing, holding, stuck = rubbing or (*(scale[:0],) * 4, 0.0)
+    held, limits, facing, holding, stuck = rubbing or (scale[:0],) * 5
     for some, q in _by_color(p, *rows):
         stencil = stencils[:, some]
         residual = np.einsum("ijk,jk->ik", q, stencil)
@@ -128,9 +128,9 @@ def project_rubbing(p, x, rows, hinges, rubbing, multipliers, fresh):
         if rubbing:
             normal = _mean_normal(q, facing[some])
             along = _dot(residual, normal)
-            still = along - stuck * held[some]
+            still = along - stuck[some] * held[some]
             if not fresh:
-                still -= stuck * alpha[some] * _dot(multipliers[:, some], normal)
+                still -= stuck[some] * alpha[some] * _dot(multipliers[:, some], normal)
             still *= holding[some]
             usual, slip = scale[some] * along, -scale[some] * limits[some]
             rubbed = (still.clip(usual - slip, usual + slip) - usual) * normal
@@ -152,6 +152,12 @@ def _mean_normal(q, facing):
 def flat_bends(x, indices, stencils, facing):
     q = x.take(indices, axis=1)
     return _dot(np.einsum("ijk,jk->ik", q, stencils), _mean_normal(q, facing))
+
+
+def hinge_changes(x, hinges, one, other):
+    angles, gradients = dihedral_angles(x[:, hinges])
+    by_one, by_other = (np.abs(np.einsum("ijk,ijk->k", gradients, way[:, hinges])) for way in (one, other))
+    return angles, by_one, by_other
 
 
 def project_attachment(p, pins, multipliers):

@@ -41,7 +41,13 @@ class Call(NamedTuple):
 
     def spread(self) -> list[object]:
         """The arguments, with what is in a record instead of it."""
-        return [each for one in self.arguments for each in (one if isinstance(one, tuple) else (one,))]
+        found: list[object] = []
+        for one in self.arguments:
+            if isinstance(one, tuple):
+                found += one
+            else:
+                found.append(one)
+        return found
 
 
 class Damping(NamedTuple):

@@ -69,7 +69,7 @@ class Hinges(NamedTuple):
 
     A step is -k (C + alpha lambda) / (g W g + alpha'), alpha' = alpha - share g W g, at least `LEAST_GIVE` alpha. Dry
     friction adds a moment, within +-limit, as if C at rest were shifted by up to that: it is what a spring from `held`
-    has, of stuck / (1 - stuck) times the stiffness. held and limits (m,) [rad], limits (0,) for none.
+    has, of stuck / (1 - stuck) times the stiffness. held and limits (m,) [rad], stuck (m,); all (0,) for none.
     """
 
     weights: Columns
@@ -80,7 +80,7 @@ class Hinges(NamedTuple):
     shares: Numbers
     held: DenseNumbers
     limits: DenseNumbers
-    stuck: float
+    stuck: DenseNumbers
 
 
 class FlatHinges(NamedTuple):
@@ -102,7 +102,7 @@ class Rubbing(NamedTuple):
     limits: DenseNumbers
     facing: DenseNumbers
     holding: DenseNumbers
-    stuck: float
+    stuck: DenseNumbers
 
 
 class Attached(NamedTuple):
@@ -169,6 +169,13 @@ class Projections(Protocol):
 
     def flat_bends(self, x: Vectors, indices: IndexColumns, stencils: Columns, facing: DenseNumbers) -> DenseNumbers:
         """C of isometric hinges along their mean normals, see `Rubbing`, (m,)."""
+
+    def hinge_changes(
+        self, x: Vectors, hinges: IdColumns, one: Vectors, other: Vectors
+    ) -> tuple[DenseNumbers, DenseNumbers, DenseNumbers]:
+        """Angles of hinges (4, m) as in `project_dihedral`, and by how much two ways (3, n) [m] change each, if they
+        were short, as absolute values, (m,) [rad] each.
+        """
 
     def project_attachment(self, p: Vectors, pins: Attached, multipliers: Columns) -> None:
         """C = p - target, a vector. multipliers (3, m)."""
