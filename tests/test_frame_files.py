@@ -200,7 +200,7 @@ def test_a_changed_byte_is_noticed(tmp_path, name):
     "change",
     [
         {"format": "another"},
-        {"version": 3},
+        {"version": 4},
         {"bodies": [["Flag.pc2"]]},
         {"first": None},
         {"frames": [[1, "x"]]},

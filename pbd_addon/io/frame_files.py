@@ -34,7 +34,7 @@ from . import own_files, pc2, schema
 
 INDEX = "index.json"
 FORMAT = "PBD cloth cache"
-VERSION = 2
+VERSION = 3
 """Of the files: others are refused."""
 
 START = f'{{"format":"{FORMAT}",'.encode()
