@@ -190,8 +190,9 @@ class ContactConstraints(ContactScene):
             p[:] = self._p[:, : self.n]
             self.welds.follow(p)
             return
+        x = self._x[:, : self.n].copy()  # compiled kernels take no part of an array
         for plane in self.planes:
-            plane.project(kernels, p, self._x[:, : self.n])
+            plane.project(kernels, p, x)
 
     def _find(self, kernels: Kernels) -> None:
         candidates = self.candidate_list.rows

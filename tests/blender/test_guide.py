@@ -22,7 +22,7 @@ BLENDERS_OWN = {
     "File", "New", "Import", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
-    "Select Boundary Loop", "Vertices", "Base Fill Type", "Location", "Assign to New Group", "Cylinder", "Location X",
+    "Boundary of Selected", "Vertices", "Base Fill Type", "Location", "Assign to New Group", "Cylinder", "Location X",
     "Cap Fill Type",
     "Rotation Y", "Faces", "3D Cursor",
 }  # fmt: skip
