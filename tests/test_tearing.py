@@ -383,7 +383,7 @@ def test_gas_leaves_through_a_hole_as_through_an_orifice():
     assert model_of(simulation).volume.opened[piece] == LEAKING
     before = simulation.frames.state(simulation.frames.last).memory["gas"]["inside"][0, piece]
     x, volume = simulation.positions(body), model_of(simulation).volume
-    inside = volume.measure(simulation._kernels, x.T.copy())[0][piece]
+    inside = volume.enclosed(simulation._kernels, x.T.copy())[piece]
     over = before / inside - ATMOSPHERE
     a, b, c = x[:3]
     flow = 0.6 * 0.5 * np.linalg.norm(np.cross(b - a, c - a)) * np.sqrt(2.0 * over / 1.2)

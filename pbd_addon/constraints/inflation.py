@@ -62,11 +62,13 @@ class InflationConstraints(Constraints):
 
     def calls(self, kept: bool, fresh: bool) -> list[Call]:
         volume, skin, pressurized = self.volume, self.skin, self.pressurized
+        if not pressurized.active:
+            return []
         carries, pieces, square = pressurized.carries and skin.active, volume.piece_of_particle, volume.h**2
         measured = pressurized.measured._replace(pull=pressurized.measured.pull if carries else NO_PULL)
         factors = NOTHING if volume.factors is None else volume.factors
         pressures = pressurized.now.pressures if carries else NOTHING
-        given = volume.surface(volume.kernels), factors, pieces, pressures, volume.multipliers, measured
+        given = volume.surface(self.kernels), factors, pieces, pressures, volume.multipliers, measured
         found = [Call("measure_skin", 1, given)]
         if not skin.active:
             return found
@@ -82,8 +84,10 @@ class InflationConstraints(Constraints):
         return [*found, Call("respond", 1, (measured, *both))]
 
     def begins(self) -> list[DistanceConstraints]:
+        if not (self.pressurized.active and self.skin.active):
+            return []
         others = self.pressurized.springs[1:] if self.pressurized.carries else []
-        return [rows for rows in (self.skin, *others) if rows.active and self.skin.active]
+        return [rows for rows in (self.skin, *others) if rows.active]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
         self.pressurized.begin_pass(p)

@@ -336,7 +336,7 @@ class PlateConstraints(Constraints):
             self.plates[number] = old if old is not None and is_same else Plate(sheet, *given)
         self.stiff = np.isin(np.arange(len(self.sheets)), list(self.plates))
         self.active = bool(self.plates)
-        self._reached, self.h = np.zeros((3, len(w))), 0.0
+        self._reached, self.h = np.zeros((3, len(w) if self.active else 0)), 0.0
 
     def fold(self, plastic: np.ndarray, folds: Folds) -> None:
         """Change the rest angles of all hinges by these from now on, (m,) [rad]."""

@@ -55,18 +55,18 @@ class AirSurface(NamedTuple):
     """The triangles that feel air.
 
     Attributes:
-        triangles: Particles of each, (3, t) int64.
+        triangles: Particles of each, (3, k) int for each body that has any.
         masses: Mass of each, as light as its lightest corner is, (t,) [kg].
         shares: Share of the force on its triangles that each particle gets, over its mass, (n,) [1/kg]; 0 for pins.
-        normal, tangent: Half the density of the air times the coefficients across and along, of each (t,) [kg/m³].
-        parts: Where the triangles of each body that has any are, by its number.
+        normal, tangent: Half the density of the air times the coefficients across and along, of these bodies [kg/m³].
+        parts: Where the triangles of these bodies are, by their numbers.
     """
 
-    triangles: np.ndarray
+    triangles: list[np.ndarray]
     masses: np.ndarray
     shares: np.ndarray
-    normal: np.ndarray
-    tangent: np.ndarray
+    normal: list[float]
+    tangent: list[float]
     parts: Mapping[int, slice]
 
 
@@ -82,7 +82,9 @@ def build_surface(
 
     inertia (n,) [kg] and w (n,) [1/kg] are those of all particles.
     """
-    triangles, normal, tangent = [np.zeros((3, 0), np.int64)], [np.zeros(0)], [np.zeros(0)]
+    triangles: list[np.ndarray] = []
+    normal: list[float] = []
+    tangent: list[float] = []
     masses, shares = [np.zeros(0)], np.zeros(len(w))
     parts: dict[int, slice] = {}
     at = 0
@@ -97,14 +99,12 @@ def build_surface(
         per_area = inertia[part] / np.maximum(owned, 1e-300)
         masses.append(areas * per_area[own].min(axis=0))
         shares[part] = w[part] * np.where(around > 0.0, owned / np.maximum(around, 1e-300), 0.0)
-        triangles.append(own + start)
-        normal.append(np.full(count, 0.5 * density * material.air_normal))
-        tangent.append(np.full(count, 0.5 * density * material.air_tangent))
+        triangles.append(own + start if start else own)
+        normal.append(0.5 * density * material.air_normal)
+        tangent.append(0.5 * density * material.air_tangent)
         parts[number] = slice(at, at + count)
         at += count
-    joined = np.ascontiguousarray(np.concatenate(triangles, axis=1), np.int64)
-    of_all = np.concatenate(masses), shares, np.concatenate(normal), np.concatenate(tangent)
-    return AirSurface(joined, *of_all, parts)
+    return AirSurface(triangles, np.concatenate(masses), shares, normal, tangent, parts)
 
 
 class Memory(NamedTuple):
@@ -262,6 +262,7 @@ class AirOfFrame:
         self.surface, self.around, self.dt = surface, around, dt
         self.before = Memory.of(memory)
         self.asked = ForcesOfFrame(around.forces)
+        self.feels = bool(len(surface.masses))
         wind = around.wind
         self.end = np.array(wind.velocity) if wind else np.zeros(3)
         # Wind that is there from the first frame on does not begin with a lull.
@@ -272,9 +273,13 @@ class AirOfFrame:
         self._steady = np.array_equal(self.start, self.end) and self.turbulence[0] == self.turbulence[1]
         self._gusts: tuple[np.ndarray, np.ndarray] | None = None
         self._blowing: tuple[int, np.ndarray] | None = None
-        self._sails = Sails(
-            self._shades(), surface.triangles, surface.masses, surface.normal, surface.tangent, surface.shares
-        )
+        nothing = np.zeros(0)
+        self._sails = Sails(np.ones(1), np.zeros((3, 0), np.int64), nothing, nothing, nothing, nothing)
+        if self.feels:
+            counts = [part.stop - part.start for part in surface.parts.values()]
+            triangles = np.ascontiguousarray(np.concatenate(surface.triangles, axis=1), np.int64)
+            normal, tangent = np.repeat(surface.normal, counts), np.repeat(surface.tangent, counts)
+            self._sails = Sails(self._shades(), triangles, surface.masses, normal, tangent, surface.shares)
 
     @property
     def _turbulence(self) -> float:
@@ -305,7 +310,7 @@ class AirOfFrame:
         """
         begin = fraction - h / self.dt
         acceleration, stirred = self.asked.ask(x, moving, self.before.time + begin * self.dt)
-        if len(self.surface.masses):
+        if self.feels:
             air = self._air(kernels, x, begin, fraction)
             if stirred is not None:
                 air = np.ascontiguousarray(air + stirred)
