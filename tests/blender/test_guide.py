@@ -143,7 +143,7 @@ IN_BLENDERS_MENUS = {
 QUOTED = {
     "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
     "PBD Output", "PBD Proxy", "PBD Flange", "Basis", "19 seams added", "25 seams added", "96 seams added",
-    "48 edges creased", "Max Force", "1,089 vertices are 4,096 now", "Tear Weld", "Edit Mode",
+    "48 edges creased", "Tension 21 % off", "Max Force", "1,089 vertices are 4,096 now", "Tear Weld", "Edit Mode",
 }  # fmt: skip
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 
