@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.inside import model_of
 from helpers.meshes import grid
 from pbd_addon import Body, Material, Plane, Simulation
+from pbd_addon.kernels import available, load
 
 GRAVITY = 9.81
 SLACK = {"drag": 0.0, "damping": 0.0}
@@ -28,6 +30,23 @@ def test_the_thickness_is_kept(normal):
         assert (simulation.positions(body) @ unit).min() >= -0.4 + 0.03 - 1e-12
         touched += report.contacts
     assert touched > 0
+
+
+@pytest.mark.parametrize("kernels", available())
+def test_positions_may_be_a_part_of_an_array(kernels):
+    """In rounds with contact they are: those of colliders come after them."""
+    body = Body(*grid(2, 2, 1.0, 1.0))
+    simulation = Simulation([body], [Plane((0.0, 0.0, 0.1))], kernels=kernels)
+    simulation.step(1 / 24)
+    plane, module = model_of(simulation).plane_constraints[0], load(kernels)
+    every = np.zeros((3, 14))
+    every[:, :9] = body.vertices.T
+    moved = []
+    for x in (every[:, :9], every[:, :9].copy()):
+        moved.append(np.ascontiguousarray(body.vertices.T) - 0.05)
+        plane.begin_substep(0.01, 1.0)
+        plane.project(module, moved[-1], x)
+    assert np.array_equal(*moved) and (moved[0][2] > -0.05).all()
 
 
 def test_bodies_at_rest_on_a_floor_stay_at_rest():

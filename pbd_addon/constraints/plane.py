@@ -179,7 +179,7 @@ class PlaneConstraints(Constraints):
         return [Call("rub_floor", 2, (self._floor,))]
 
     def project(self, kernels: Kernels, p: np.ndarray, x: np.ndarray) -> None:
-        super().project(kernels, p, x)
+        super().project(kernels, p, np.ascontiguousarray(x))  # in rounds of contact it is a part of what all have
         if not self.rigid.active:
             return
         rigid = self._of_rigid((self._heights(p) < self.thickness) | (self.multipliers > 0.0))
