@@ -190,9 +190,8 @@ class ContactConstraints(ContactScene):
             p[:] = self._p[:, : self.n]
             self.welds.follow(p)
             return
-        x = self._x[:, : self.n].copy()  # compiled kernels take no part of an array
         for plane in self.planes:
-            plane.project(kernels, p, x)
+            plane.project(kernels, p, self._x[:, : self.n])
 
     def _find(self, kernels: Kernels) -> None:
         candidates = self.candidate_list.rows
