@@ -178,7 +178,7 @@ def garments(reads: Reads) -> Iterator[str]:
     reads("Edit Mode", "Flip")
     bpy.ops.object.mode_set(mode="EDIT")
     second_panel(cushion, (0.0, 0.0, -0.1))
-    reads("Select › Select Loops › Select Boundary Loop", "Add Seam", "Object Mode")
+    reads("Select › Select Loops › Boundary of Selected", "Add Seam", "Object Mode")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.mesh.region_to_loop()
     bpy.ops.object.pbd_add_seam()
@@ -334,7 +334,7 @@ def tearing(reads: Reads) -> Iterator[str]:
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=32, y_subdivisions=32, size=1.0, location=(0.0, 0.0, 1.0))
     sheet = bpy.context.object
     bpy.ops.object.pbd_add(type="CLOTH")
-    reads("Edit Mode", "Select › Select Loops › Select Boundary Loop", "Pin Selected", "Object Mode")
+    reads("Edit Mode", "Select › Select Loops › Boundary of Selected", "Pin Selected", "Object Mode")
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.mesh.region_to_loop()

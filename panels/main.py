@@ -33,6 +33,7 @@ class Main(BodyPanel):
         layout.use_property_split = True
         editing_mesh = context.object.mode == "EDIT"
         if editing_mesh:  # In the place of what has to wait until it ends.
+            layout = layout.column()  # Its rows are closer: a pinned balloon needs at most 900 pixels.
             editing.draw(context, layout)
         draw_body(context, layout)
         if not editing_mesh:

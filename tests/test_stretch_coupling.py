@@ -16,7 +16,7 @@ from pbd_addon.contact.stretch_coupling import (
     is_stretched,
     strained_particles,
 )
-from pbd_addon.kernels import load, numpy as kernels
+from pbd_addon.kernels import available, load, numpy as kernels
 from pbd_addon.model.model import Model, State, Targets
 from pbd_addon.model.part import Frame
 from pbd_addon.timing.stopwatch import Stopwatch
@@ -58,7 +58,8 @@ def test_a_sliver_does_not_make_a_substep_too_long(usual):
     assert counts == is_stretched(kernels, stretch, x, p, NONE, np.array([usual])) == (usual == 0.02)
 
 
-def test_what_springs_push_through_a_floor_is_put_back():
+@pytest.mark.parametrize("backend", available())
+def test_what_springs_push_through_a_floor_is_put_back(backend):
     """A sheet stands on a floor, and what pressed a vertex of it down touches it no more: springs push the one below
     down, too, and planes have the last word though no contact is left.
     """
@@ -66,18 +67,19 @@ def test_what_springs_push_through_a_floor_is_put_back():
     body = Body(turned(vertices, np.pi / 2, 0) + np.array([0.0, 0.0, 0.202]), quads, Material(self_collision=False))
     corners, triangles = box((0.1, 0.1, 0.1), 1)
     far = Collider(corners + 5.0, triangles)
-    simulation = Simulation([body], [Plane((0.0, 0.0, body.vertices[:, 2].min() - 0.002)), far], kernels="numpy")
+    simulation = Simulation([body], [Plane((0.0, 0.0, body.vertices[:, 2].min() - 0.002)), far], kernels=backend)
     contact, stretch, plane = (find(simulation, name) for name in ("contact", "stretch", "plane"))
     x = body.vertices.T.copy()
     contact.lay_path([far.vertices.T], [far.vertices.T])
     for constraints in (stretch, plane, contact):
+        constraints.lay_out(load(backend))
         constraints.begin_substep(0.002, 0.05)
     pressed = np.argmin(np.abs(body.vertices - [0.0, 0.0, x[2].min() + 0.1]).sum(axis=1))
     p = x.copy()
     p[2, pressed] -= 0.05
-    contact.project(kernels, p, x)
+    contact.project(load(backend), p, x)
     contact.unprojected = x.copy()
-    couple_stretch_and_contact(kernels, contact, [stretch], None, p, x)
+    couple_stretch_and_contact(load(backend), contact, [stretch], None, p, x)
     assert abs(p[2, pressed] - x[2, pressed]) < 0.04, "springs did nothing"
     assert p[2].min() >= x[2].min() - 0.1 * 0.002
 

@@ -22,7 +22,7 @@ BLENDERS_OWN = {
     "File", "New", "Import", "General", "Delete", "Add", "Mesh", "UV Sphere", "Cube", "Radius", "Size", "Location Z",
     "Edit Mode", "Object Mode", "Subdivide", "Number of Cuts", "Cone", "Radius 1", "Radius 2", "Depth", "Grid",
     "X Subdivisions", "Y Subdivisions", "Location Y", "Rotation X", "Flip", "Gravity", "Select", "Select Loops",
-    "Select Boundary Loop", "Vertices", "Base Fill Type", "Location", "Assign to New Group", "Cylinder", "Location X",
+    "Boundary of Selected", "Vertices", "Base Fill Type", "Location", "Assign to New Group", "Cylinder", "Location X",
     "Cap Fill Type",
     "Rotation Y", "Faces", "3D Cursor",
 }  # fmt: skip
@@ -143,7 +143,7 @@ IN_BLENDERS_MENUS = {
 QUOTED = {
     "It goes through, or hovers?", "It stands still?", "From frame 20 on: Tension of 'Flag' changed", "Apply as Base",
     "PBD Output", "PBD Proxy", "PBD Flange", "Basis", "19 seams added", "25 seams added", "96 seams added",
-    "48 edges creased", "Max Force", "1,089 vertices are 4,096 now", "Tear Weld", "Edit Mode",
+    "48 edges creased", "Tension 21 % off", "Max Force", "1,089 vertices are 4,096 now", "Tear Weld", "Edit Mode",
 }  # fmt: skip
 """Headings that a page sends its reader to, what the panel says, and names of modifiers and keys."""
 

@@ -366,7 +366,7 @@ def test_edit_mode_has_its_buttons_in_the_place_of_those_that_wait(extension, mo
         *((main.status, f"draw_{part}") for part in ("line", "problems")),
     ):
         monkeypatch.setattr(place, name, lambda *_, name=name: drawn.append(name))
-    panel = types.SimpleNamespace(layout=types.SimpleNamespace())
+    panel = types.SimpleNamespace(layout=types.SimpleNamespace(column=types.SimpleNamespace))
     main.Main.draw(panel, Shown(obj, bpy.context.preferences))
     assert drawn == ["draw_body", "draw_playback", "draw_line", "draw_problems"]
     drawn.clear()
