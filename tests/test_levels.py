@@ -13,7 +13,7 @@ from helpers.meshes import grid, icosphere, jittered_sheet, skirt, uneven_sheet
 from pbd_addon import Body, Collider, Material, Simulation, SolverSettings
 from pbd_addon.constraints.coarsening import find_levels
 from pbd_addon.constraints.levels import LevelConstraints
-from pbd_addon.constraints.surface_graph import distances_along
+from pbd_addon.constraints.surface_graph import SurfaceGraph, distances_along
 
 pytestmark = pytest.mark.usefixtures("fastest_kernels")
 
@@ -435,3 +435,17 @@ def test_both_backends_agree():
             simulation.step(1 / 24)
         ways.append(simulation.positions(body).copy())
     np.testing.assert_allclose(ways[1], ways[0], rtol=0.0, atol=1e-9)
+
+
+def test_paths_end_among_vertices_in_one_place():
+    """Nine at one place of a sheet, in any order: the source is found, and no way back goes around for ever."""
+    random = np.random.default_rng(0)
+    for _mesh in range(200):
+        vertices, quads = grid(8, 8, 1.0, 1.0)
+        block = (np.arange(1, 4)[:, None] * 9 + np.arange(5, 8)).ravel()
+        vertices[block] = vertices[block[0]]
+        order = random.permutation(len(vertices))
+        places = np.empty_like(vertices)
+        places[order] = vertices
+        distance, origin = SurfaceGraph(Body(places, order[quads]).mesh, places).distances(order[:1])
+        assert np.isfinite(distance).all() and (origin == order[0]).all()

@@ -69,14 +69,25 @@ class SurfaceGraph:
             changed = distinct(np.concatenate([changed[~ready], beside[shorter]]))
         through = distance[self.neighbors] + self.lengths == distance[self.owners]
         through &= (self.neighbors != self.owners) & np.isfinite(distance[self.owners])
+        # Where vertices are in one place, paths could go around among them for ever.
+        here, there = self.owners[through], self.neighbors[through]
+        onward = (distance[there] < distance[here]) | ((distance[there] == distance[here]) & (there < here))
         origin = np.arange(self.n)
-        origin[self.owners[through]] = self.neighbors[through]
+        origin[here[onward]] = there[onward]
         origin[sources] = sources
         while True:
             further = origin[origin]
             if np.array_equal(further, origin):
-                return distance, origin
+                break
             origin = further
+        found = np.zeros(self.n, bool)
+        found[sources] = True
+        while True:
+            lost = ~found[origin]
+            rows = lost[here] & ~lost[there]
+            if not rows.any():
+                return distance, origin
+            origin[here[rows]] = origin[there[rows]]
 
 
 def distances_along(
